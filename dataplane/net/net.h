@@ -1,0 +1,194 @@
+/* net: the only way to the network. One `struct net` per lcore, no shared state, event driven.
+ *
+ * Receive: bytes wait in the back end's own buffers; the user looks at them as spans, takes what it understands and
+ *          leaves the rest. What is not consumed closes the peer's window (dpdk) or stops the reading (host).
+ * Send:    small pieces are copied, payload goes by reference with a release callback that is called exactly once:
+ *          when the bytes are acknowledged (dpdk) or handed to the kernel (host), or when the connection dies.
+ * Layers:  a connection carries its own operations, so that TLS can stand between a back end and HTTP as one more
+ *          kind of connection.
+ * Owner:   the lcore; only net_wake may be called from another thread.
+ * Memory:  reserved in net_<backend>_open; nothing is allocated afterwards.
+ * Events:  run inside net_poll. A handler may send, consume, close and abort; after on_closed the connection is gone. */
+#ifndef DATAPLANE_NET_NET_H
+#define DATAPLANE_NET_NET_H
+
+#include "lib/base/addr.h"
+#include "lib/base/registry.h"
+#include "lib/clock/wheel.h"
+#include "lib/shm/tally.h"
+
+struct net;
+struct net_conn;
+struct net_udp;
+
+typedef void net_release(void *ctx);
+
+/* Payload that stays where it is until release(ctx); release may be NULL for memory that never goes away. */
+struct net_ref {
+	const uint8_t *data;
+	uint32_t len;
+	net_release *release;
+	void *ctx;
+};
+
+/* Why a connection ended. */
+enum net_end {
+	NET_END_CLOSED,	 /* both sides done, or our close completed */
+	NET_END_RESET,	 /* by the peer, or the link failed */
+	NET_END_ABORTED, /* net_abort */
+	NET_END_REFUSED, /* net_connect: nobody listens */
+	NET_END_TIMEOUT, /* net_connect, or no acknowledgement */
+};
+
+struct net_events {
+	/* A connection was accepted, or net_connect succeeded. For accepted ones set conn->user here; return false to
+	 * refuse it (it is reset and on_closed is not called). */
+	bool (*on_open)(struct net_conn *conn);
+	void (*on_readable)(struct net_conn
+			*conn); /* there are new bytes, or the peer's end of stream (net_is_eof) */
+	void (*on_writable)(struct net_conn
+			*conn); /* something that was queued has left, after a send found no room */
+	void (*on_closed)(struct net_conn *conn, enum net_end end);
+};
+
+struct net_conn_ops {
+	struct span (*peek)(struct net_conn *conn);
+	void (*consume)(struct net_conn *conn, size_t len);
+	bool (*send_copy)(struct net_conn *conn, const void *data, size_t len);
+	bool (*send_ref)(struct net_conn *conn, const struct net_ref *take_ref);
+	void (*flush)(struct net_conn *conn);
+	void (*close)(struct net_conn *conn);
+	void (*abort)(struct net_conn *conn);
+};
+
+/* The public head of a connection; back ends embed it first in their own. */
+struct net_conn {
+	const struct net_conn_ops *ops;
+	const struct net_events *events;
+	struct net *net;
+	void *user; /* the layer above */
+	struct addr peer;
+	struct addr local;
+	uint64_t rx_bytes;
+	uint64_t tx_bytes;
+	uint32_t tx_waiting; /* bytes queued and not yet gone */
+	bool is_eof;	     /* the peer will send nothing more */
+};
+
+struct net_listener_conf {
+	struct addr local;
+	unsigned backlog;
+	const struct net_events *events;
+	void *user; /* conn->user until on_open sets its own */
+};
+
+/* What every back end needs. */
+struct net_conf {
+	uint32_t conns_max;
+	uint32_t rx_blocks;
+	struct wheel *wheel; /* the lcore's timers; outlives the net */
+	struct tally *tally; /* the lcore's slot */
+};
+
+struct net_ops {
+	int (*listen)(struct net *net, const struct net_listener_conf *lc);
+	void (*stop_listening)(struct net *net);
+	struct net_conn *(*connect)(struct net *net, const struct addr *to,
+		const struct net_events *events, void *user);
+	struct net_udp *(*udp_open)(struct net *net, const struct addr *local,
+		void (*on_datagram)(void *user, struct net_udp *from_socket,
+			const struct addr *from, struct span data),
+		void *user);
+	bool (*udp_send)(struct net_udp *udp, const struct addr *to, struct span data);
+	unsigned (*poll)(struct net *net, uint64_t now_ns, uint64_t wait_ns);
+	void (*wake)(struct net *net);
+	void (*close)(struct net *net);
+};
+
+struct net {
+	const struct net_ops *ops;
+};
+
+/* Listens on every lcore with the same address (SO_REUSEPORT or RSS spreads). Returns 0 or -errno. */
+CHECKED static inline int net_listen(struct net *net, const struct net_listener_conf *lc)
+{
+	return net->ops->listen(net, lc);
+}
+
+/* Takes no new connections; those that are open live on. */
+static inline void net_stop_listening(struct net *net)
+{
+	net->ops->stop_listening(net);
+}
+
+/* Starts an active open; on_open or on_closed follows. NULL when all connection slots are taken. */
+static inline struct net_conn *net_connect(
+	struct net *net, const struct addr *to, const struct net_events *events, void *user)
+{
+	return net->ops->connect(net, to, events, user);
+}
+
+/* One turn: moves packets, runs events. Waits up to wait_ns when there is nothing to do (0: never waits).
+ * Returns how much was done; 0 is an idle turn. */
+static inline unsigned net_poll(struct net *net, uint64_t now_ns, uint64_t wait_ns)
+{
+	return net->ops->poll(net, now_ns, wait_ns);
+}
+
+/* Ends a wait in net_poll. Any thread; costs nothing when the lcore is not waiting. */
+static inline void net_wake(struct net *net)
+{
+	net->ops->wake(net);
+}
+
+/* The unread bytes that lie in one piece, empty when there are none. Valid until the next consume or return to
+ * net_poll. A head that is cut over two pieces is joined by the back end: the first piece grows until it holds
+ * LIMIT_HTTP_HEAD_BYTES. */
+static inline struct span net_peek(struct net_conn *conn)
+{
+	return conn->ops->peek(conn);
+}
+
+static inline void net_consume(struct net_conn *conn, size_t len)
+{
+	conn->ops->consume(conn, len);
+}
+
+static inline bool net_is_eof(const struct net_conn *conn)
+{
+	return conn->is_eof;
+}
+
+/* Queue bytes in order; false when there is no room (nothing was queued, on_writable will come; a refused reference
+ * is not released). At most LIMIT_NET_TX_COPY_BYTES and LIMIT_NET_TX_SPANS wait at once. */
+CHECKED static inline bool net_send_copy(struct net_conn *conn, const void *data, size_t len)
+{
+	return conn->ops->send_copy(conn, data, len);
+}
+
+CHECKED static inline bool net_send_ref(struct net_conn *conn, const struct net_ref *take_ref)
+{
+	return conn->ops->send_ref(conn, take_ref);
+}
+
+/* Nothing leaves before a flush, except when the back end likes: call it once per batch of answers. It may run
+ * release callbacks, but no events. */
+static inline void net_flush(struct net_conn *conn)
+{
+	conn->ops->flush(conn);
+}
+
+/* Sends what is queued, then ends our side, then reads and drops what still comes (bounded by LIMIT_NET_LINGER_*)
+ * so that the peer gets the answer instead of a reset. No event but on_closed follows. */
+static inline void net_close(struct net_conn *conn)
+{
+	conn->ops->close(conn);
+}
+
+/* Resets at once; on_closed is called before this returns. */
+static inline void net_abort(struct net_conn *conn)
+{
+	conn->ops->abort(conn);
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* storage: content-addressed objects in RAM (S-1, S-2): a slab of 64 KiB chunks and an index by BLAKE3 address.
+ *
+ *   GET/HEAD   on the lcore, inline: index lookup, references into the slab, no copy
+ *   PUT/POST   body blocks are slab chunks already; the storage writer thread inflates, hashes, commits
+ *
+ * Writers: the index has one writer, the storage worker. Chunks are taken by lcores (bodies) and the worker
+ *          (inflated bodies) through a bounded free ring; an object once published is never changed.
+ * Readers: any lcore, lock-free.
+ * Full:    no chunk or index entry left: 507 storage_full, readiness degrades, reads go on. */
+#ifndef DATAPLANE_STORAGE_STORAGE_H
+#define DATAPLANE_STORAGE_STORAGE_H
+
+#include "dataplane/http/http.h"
+#include "lib/b3/b3.h"
+
+struct storage;
+
+CHECKED int storage_open(struct storage **out, const struct conf *conf, char *why, size_t why_size);
+void storage_close(struct storage *st);
+
+/* The service's route; the gateway puts it at /o and /v1/o. `path` below it is "", or "/b3:<hex>". */
+const struct http_route *storage_route(const struct storage *st);
+
+/* Body blocks from the slab, for http_server_conf. */
+struct http_blocks storage_blocks(struct storage *st);
+
+bool storage_is_full(const struct storage *st);
+
+/* Wipes chunks freed since the last call (amnesia purge, X-12); called from the data plane's main thread. Returns
+ * how many. */
+uint32_t storage_purge(struct storage *st);
+
+/* Gauges into the caller's slot: objects, chunks used and in all. */
+void storage_report(const struct storage *st, struct tally *tally);
+
+#endif
