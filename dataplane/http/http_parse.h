@@ -28,15 +28,15 @@ enum http_parse_method {
 };
 
 enum http_parse_form {
-	HTTP_FORM_ORIGIN,   /* "/path?query" */
-	HTTP_FORM_ABSOLUTE, /* "http://authority/path?query" */
-	HTTP_FORM_ASTERISK, /* "*", OPTIONS only */
+	HTTP_PARSE_FORM_ORIGIN,	  /* "/path?query" */
+	HTTP_PARSE_FORM_ABSOLUTE, /* "http://authority/path?query" */
+	HTTP_PARSE_FORM_ASTERISK, /* "*", OPTIONS only */
 };
 
 enum http_parse_body {
-	HTTP_BODY_NONE,	  /* no body, or Content-Length: 0 */
-	HTTP_BODY_LENGTH, /* content_length bytes follow, at least one */
-	HTTP_BODY_CHUNKED,
+	HTTP_PARSE_BODY_NONE,	/* no body, or Content-Length: 0 */
+	HTTP_PARSE_BODY_LENGTH, /* content_length bytes follow, at least one */
+	HTTP_PARSE_BODY_CHUNKED,
 };
 
 struct http_parse_slice {
@@ -73,7 +73,7 @@ struct http_parse {
 	struct http_parse_slice path_query;
 	/* Of the target when absolute, else of Host; empty only in HTTP/1.0 without Host. */
 	struct http_parse_slice host;
-	uint64_t content_length; /* 0 unless HTTP_BODY_LENGTH */
+	uint64_t content_length; /* 0 unless HTTP_PARSE_BODY_LENGTH */
 	const char *detail;	 /* static text for the error's message; NULL unless BAD */
 
 	/* First index in fields[]; only where `seen` has the bit. */
