@@ -33,6 +33,15 @@ struct conf_key {
 extern const struct conf_key conf_keys[];
 extern const unsigned conf_key_count;
 
+/* NULL when there is no such key. */
+const struct conf_key *conf_key_find(const char *section, const char *key);
+/* MILLRACE_<SECTION>_<KEY>. */
+enum { CONF_ENV_NAME = 64 };
+void conf_key_env_name(const struct conf_key *key, char out[CONF_ENV_NAME]);
+enum { CONF_ALLOWED = 96 }; /* room for what conf_key_allowed writes */
+/* What the key takes, for people: "100 to 600000 ms". Returns what snprintf would. */
+int conf_key_allowed(const struct conf_key *key, char *out, size_t size);
+
 enum { CONF_ERRORS_MAX = 16, CONF_ERROR_TEXT = 256, CONF_KEYS_MAX = 64 };
 struct conf_errors {
 	unsigned count;
@@ -46,8 +55,9 @@ struct conf_origin {
 	uint32_t line[CONF_KEYS_MAX]; /* for CONF_FROM_FILE */
 };
 
-/* What to read. `path` NULL: no file. `env` NULL: none, else as `environ`. `sets`:
- * "section.key=value" strings. */
+/* What to read. `path` NULL: no file. `env` NULL: none, else as `environ`; a MILLRACE_ variable that
+ * is no key is refused, but for MILLRACE_CONFIG, which names the file to programs. `sets`:
+ * "section.key=value" strings. In both, the items of a list are separated by commas. */
 struct conf_input {
 	const char *path;
 	char *const *env;
