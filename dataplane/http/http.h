@@ -20,6 +20,7 @@
 
 struct http_conn;
 struct http_req;
+struct ip_table;
 struct http_server;
 
 /* What became of a call into a service. */
@@ -37,8 +38,9 @@ enum http_body_rule {
 /* One path of the routing table. */
 struct http_route {
 	enum label_route label;
-	uint32_t methods;  /* bits 1 << LABEL_METHOD_x */
-	const char *allow; /* the Allow field for the rest */
+	uint32_t methods;      /* bits 1 << LABEL_METHOD_x */
+	const char *allow;     /* the Allow field for the rest */
+	uint32_t prefix_bytes; /* of the path that name the route; the rest is the request's `below` */
 	enum http_body_rule body;
 	bool is_priority; /* health and version: answered while draining, free of quotas, never queued */
 	/* After the head; may be NULL. Refuse here what needs no body to be refused. */
@@ -73,6 +75,7 @@ struct http_req {
 	enum label_method method;
 	struct http_parse head; /* fields, framing, target; see http_parse.h */
 	struct span path;	/* decoded once, dot segments removed */
+	struct span below;	/* the path after the route's prefix */
 	struct span query;	/* raw, without the question mark */
 	struct http_body body;
 	uint64_t first_byte_ns; /* the read clock and the latency start here */
@@ -81,6 +84,7 @@ struct http_req {
 };
 
 const struct addr *http_req_peer(const struct http_req *rq);
+const struct conf *http_req_conf(const struct http_req *rq);
 
 /* An answer. `fields` is text that goes into the head as it is: complete lines, each ending in CRLF. */
 struct http_reply {
@@ -89,7 +93,7 @@ struct http_reply {
 	struct span fields;
 	/* The body: `length` bytes that `next` gives in references, called with the offset until all are given; it
 	 * returns false when it cannot (the connection is then cut, since the head is out). NULL next: the bytes of
-	 * `inline_body` are copied (at most a few hundred). HTTP_LENGTH_UNKNOWN: chunked (or until close for HTTP/1.0);
+	 * `inline_body` are copied (at most HTTP_INLINE_BYTES), and `length` is not looked at. HTTP_LENGTH_UNKNOWN: chunked (or until close for HTTP/1.0);
 	 * `next` ends the body with a reference of length 0. HEAD sends the head only, 204 and 304 have no body. */
 	uint64_t length;
 	struct span inline_body;
@@ -99,11 +103,15 @@ struct http_reply {
 	uint64_t ctx_words[4]; /* copied with the reply; `next` and `finish` get its address */
 };
 #define HTTP_LENGTH_UNKNOWN UINT64_MAX
+enum { HTTP_INLINE_BYTES = 2048, HTTP_FIELDS_BYTES = 640 }; /* the longest inline_body and fields */
 
-/* Each request gets exactly one of these. From begin, handle or a job's `done`. */
+/* Each request gets exactly one of these. From begin, handle or a job's `done`. The request is gone once the caller
+ * has returned to the lcore. */
 void http_reply(struct http_req *rq, const struct http_reply *reply);
 /* The JSON error answer; detail NULL takes the registry's message. 429 and 503 get Retry-After. */
 void http_fail(struct http_req *rq, enum err_id err, const char *detail);
+/* The same with more lines for the head. */
+void http_fail_with(struct http_req *rq, enum err_id err, const char *detail, struct span fields);
 
 /* Jobs of a request: HTTP_PENDING afterwards. On completion, http_job_owner gives the request that waits, or NULL
  * when the client has gone meanwhile (the job must then only give back what it holds). */
@@ -122,6 +130,7 @@ struct http_server_conf {
 	struct wheel *wheel;
 	struct jobs *jobs;
 	struct tally *tally;
+	struct ip_table *ips; /* the lcore's request buckets; NULL: none */
 	struct http_blocks blocks;
 	http_router *route;
 	void *route_ctx;
@@ -135,9 +144,14 @@ void http_server_fini(struct http_server *s);
 /* The events to give to net_listen; `user` of the listener is the server. */
 const struct net_events *http_server_events(void);
 
+/* Each turn of the lcore, after net_poll and jobs_reap: sends the answers that jobs gave and goes on with connections
+ * whose pipelined requests were cut at LIMIT_HTTP_PIPELINE_BURST. Returns how many connections still wait for the next
+ * turn: the lcore must not sleep while there are any. */
+unsigned http_server_turn(struct http_server *s);
+
 /* Drain (X-6): new requests get 503 draining and a close; idle connections are closed; those with a request under
- * way finish it. http_server_busy counts requests begun and not yet fully sent. http_server_abort cuts the rest and
- * returns how many requests that were. */
+ * way finish it. http_server_busy counts requests begun and not yet fully sent. http_server_abort cuts the rest,
+ * counts tasks_aborted_total{request} and returns how many requests that were. */
 void http_server_drain(struct http_server *s);
 uint32_t http_server_busy(const struct http_server *s);
 uint32_t http_server_abort(struct http_server *s);

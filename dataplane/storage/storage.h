@@ -18,8 +18,13 @@ struct storage;
 CHECKED int storage_open(struct storage **out, const struct conf *conf, char *why, size_t why_size);
 void storage_close(struct storage *st);
 
-/* The service's route; the gateway puts it at /o and /v1/o. `path` below it is "", or "/b3:<hex>". */
-const struct http_route *storage_route(const struct storage *st);
+/* Where EVENT_STORAGE_FULL goes; called once, before the lcores start. Without it there are no events. */
+void storage_watch(struct storage *st, struct events *events);
+
+/* The service's two routes, without a prefix: the gateway copies them and puts them at /o (POST) and at what is below
+ * it, "/b3:<hex>" (GET, HEAD, PUT). */
+struct http_route storage_collection_route(struct storage *st);
+struct http_route storage_object_route(struct storage *st);
 
 /* Body blocks from the slab, for http_server_conf. */
 struct http_blocks storage_blocks(struct storage *st);
