@@ -17,11 +17,14 @@
 #include "lib/clock/wheel.h"
 #include "lib/shm/tally.h"
 
+struct ip_table;
 struct net;
 struct net_conn;
 struct net_udp;
 
 typedef void net_release(void *ctx);
+typedef void net_datagram(
+	void *user, struct net_udp *udp, const struct addr *from, struct span lend_data);
 
 /* Payload that stays where it is until release(ctx); release may be NULL for memory that never goes away. */
 struct net_ref {
@@ -72,6 +75,7 @@ struct net_conn {
 	uint64_t rx_bytes;
 	uint64_t tx_bytes;
 	uint32_t tx_waiting; /* bytes queued and not yet gone */
+	uint32_t ip_entry;   /* of the peer in the lcore's ip_table, or IP_TABLE_NONE */
 	bool is_eof;	     /* the peer will send nothing more */
 };
 
@@ -86,33 +90,37 @@ struct net_listener_conf {
 struct net_conf {
 	uint32_t conns_max;
 	uint32_t rx_blocks;
-	struct wheel *wheel; /* the lcore's timers; outlives the net */
-	struct tally *tally; /* the lcore's slot */
+	struct wheel *wheel;  /* the lcore's timers; outlives the net */
+	struct tally *tally;  /* the lcore's slot */
+	struct ip_table *ips; /* connections per client address; NULL: not counted */
+	uint64_t *
+		now_ns; /* the lcore's clock; net_poll sets it anew before events, after any wait */
 };
 
 struct net_ops {
-	int (*listen)(struct net *net, const struct net_listener_conf *lc);
+	int (*listen)(struct net *net, const struct net_listener_conf *lc, struct addr *bound);
 	void (*stop_listening)(struct net *net);
 	struct net_conn *(*connect)(struct net *net, const struct addr *to,
 		const struct net_events *events, void *user);
-	struct net_udp *(*udp_open)(struct net *net, const struct addr *local,
-		void (*on_datagram)(void *user, struct net_udp *from_socket,
-			const struct addr *from, struct span data),
-		void *user);
+	struct net_udp *(*udp_open)(
+		struct net *net, const struct addr *local, net_datagram *on_datagram, void *user);
+	const struct addr *(*udp_local)(const struct net_udp *udp);
 	bool (*udp_send)(struct net_udp *udp, const struct addr *to, struct span data);
 	unsigned (*poll)(struct net *net, uint64_t now_ns, uint64_t wait_ns);
 	void (*wake)(struct net *net);
-	void (*close)(struct net *net);
+	void (*fini)(struct net *net);
 };
 
 struct net {
 	const struct net_ops *ops;
 };
 
-/* Listens on every lcore with the same address (SO_REUSEPORT or RSS spreads). Returns 0 or -errno. */
-CHECKED static inline int net_listen(struct net *net, const struct net_listener_conf *lc)
+/* Listens on every lcore with the same address (SO_REUSEPORT or RSS spreads). `bound` (may be NULL) gets the address
+ * with the port that port 0 became. At most LIMIT_LISTENERS. Returns 0 or -errno. */
+CHECKED static inline int net_listen(
+	struct net *net, const struct net_listener_conf *lc, struct addr *bound)
 {
-	return net->ops->listen(net, lc);
+	return net->ops->listen(net, lc, bound);
 }
 
 /* Takes no new connections; those that are open live on. */
@@ -139,6 +147,32 @@ static inline unsigned net_poll(struct net *net, uint64_t now_ns, uint64_t wait_
 static inline void net_wake(struct net *net)
 {
 	net->ops->wake(net);
+}
+
+/* A socket for datagrams; on_datagram runs inside net_poll, its data is valid until it returns. Lives as long as the
+ * net; at most LIMIT_LISTENERS of them. NULL when the address is taken or there are too many. */
+static inline struct net_udp *net_udp_open(
+	struct net *net, const struct addr *local, net_datagram *on_datagram, void *user)
+{
+	return net->ops->udp_open(net, local, on_datagram, user);
+}
+
+static inline const struct addr *net_udp_local(struct net *net, const struct net_udp *udp)
+{
+	return net->ops->udp_local(udp);
+}
+
+/* False when the datagram could not go now: it is dropped, as the network may drop any other. */
+static inline bool net_udp_send(
+	struct net *net, struct net_udp *udp, const struct addr *to, struct span data)
+{
+	return net->ops->udp_send(udp, to, data);
+}
+
+/* Ends everything: connections are reset without an event (their references are released), memory is given back. */
+static inline void net_fini(struct net *net)
+{
+	net->ops->fini(net);
 }
 
 /* The unread bytes that lie in one piece, empty when there are none. Valid until the next consume or return to
@@ -179,7 +213,8 @@ static inline void net_flush(struct net_conn *conn)
 }
 
 /* Sends what is queued, then ends our side, then reads and drops what still comes (bounded by LIMIT_NET_LINGER_*)
- * so that the peer gets the answer instead of a reset. No event but on_closed follows. */
+ * so that the peer gets the answer instead of a reset. No event but on_closed follows. A peer that takes nothing for
+ * LIMIT_NET_CLOSE_STALL_MS is reset; net_abort ends the wait at any time. */
 static inline void net_close(struct net_conn *conn)
 {
 	conn->ops->close(conn);
