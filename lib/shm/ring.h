@@ -1,46 +1,43 @@
-/* ring: a bounded queue of fixed-size elements, an rte_ring made in place in any memory, without
- * EAL. Producers: any number of threads of ONE process. Consumers: any number of threads of ONE
- * process (maybe another). Full:      ring_push returns false at once and nothing is queued; the
- * caller counts the drop. Capacity:  exactly the registry's (RING_F_EXACT_SZ). Death:     a process
- * killed inside a push or a pop leaves a reservation behind. The restarted process calls
- *            ring_recover_producers or ring_recover_consumers before its first use; nothing
- * published is lost, an unpublished push never was, and a pop that was under way is taken as done
- * (at most once). Cost:      O(1), no allocation, no system call. */
+/* ring: a bounded queue of fixed-size elements, an rte_ring made in place in any memory, without EAL.
+ * Producers: any number of threads of ONE process.
+ * Consumers: any number of threads of ONE process (maybe another).
+ * Full:      ring_push returns false at once and nothing is queued; the caller counts the drop.
+ * Capacity:  exactly the registry's (RING_F_EXACT_SZ).
+ * Death:     a process killed inside a push or a pop leaves a reservation behind. The restarted
+ *            process calls ring_recover_producers or ring_recover_consumers before its first use;
+ *            nothing published is lost, an unpublished push never was, and a pop that was under way
+ *            is taken as done (at most once).
+ * Cost:      O(1), no allocation, no system call. */
 #ifndef LIB_SHM_RING_H
 #define LIB_SHM_RING_H
 
 #include <rte_ring.h>
-#include <rte_ring_elem.h>
 
 #include "lib/base/registry.h"
 
 /* Bytes for a ring of `capacity` elements of `elem_bytes` (a multiple of 4). */
 size_t ring_bytes(uint32_t capacity, uint32_t elem_bytes);
 
-/* Upper bound of ring_bytes as a constant expression, for fixed layouts: the slots are the next
- * power of two above capacity. `capacity` must itself be a power of two. */
+/* The same as a constant expression, for fixed layouts: the slots are the next power of two above
+ * capacity. `capacity` must itself be a power of two. */
 #define RING_BYTES(capacity, elem_bytes) \
-	(sizeof(struct rte_ring) + 2 * (size_t)(capacity) * (elem_bytes))
+	((sizeof(struct rte_ring) + 2 * (size_t)(capacity) * (elem_bytes) + CACHE_LINE - 1) / \
+		CACHE_LINE * CACHE_LINE)
 
 /* `memory` is cache-line aligned and has ring_bytes. Returns 0 or -EINVAL. */
 CHECKED int ring_init(struct rte_ring *memory, const char *name, uint32_t capacity);
 
-static inline bool ring_push(struct rte_ring *r, const void *elem, uint32_t elem_bytes)
-{
-	return rte_ring_mp_enqueue_bulk_elem(r, elem, elem_bytes, 1, NULL) == 1;
-}
+bool ring_push(struct rte_ring *r, const void *elem, uint32_t elem_bytes);
+bool ring_pop(struct rte_ring *r, void *elem, uint32_t elem_bytes);
 
-static inline bool ring_pop(struct rte_ring *r, void *elem, uint32_t elem_bytes)
-{
-	return rte_ring_mc_dequeue_bulk_elem(r, elem, elem_bytes, 1, NULL) == 1;
-}
+/* How many elements wait; exact only while nobody pushes or pops. Any process may ask. */
+uint32_t ring_depth(const struct rte_ring *r);
 
-static inline uint32_t ring_depth(const struct rte_ring *r)
-{
-	return rte_ring_count(r);
-}
-
+/* Each may run while the other side works. */
 void ring_recover_producers(struct rte_ring *r);
 void ring_recover_consumers(struct rte_ring *r);
+
+/* Forgets what is queued. Both sides must be dead or not yet started; readers of the depth may look. */
+void ring_empty(struct rte_ring *r);
 
 #endif

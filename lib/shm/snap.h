@@ -3,17 +3,17 @@
  *
  *     version v is in slot v & 1
  *
- *     writer:  fill slot (v+1) & 1, then publish version v+1      readers of v still have slot v &
- * 1 whole reader:  v = version; copy slot v & 1; if version is still v the copy is whole, else
- * again
+ *     writer:  fill slot (v+1) & 1, then publish version v+1; readers of v still have slot v & 1
+ *     reader:  v = version; copy slot v & 1; if version is still v the copy is whole, else again
  *
  * A writer that dies between two publications leaves the last one readable; a seqlock would leave
  * its readers spinning. Version 0 means "nothing published yet".
  *
- * Writer:  one thread of one process at a time; a restarted writer goes on from the published
- * version. Readers: never lock, never write; a read is retried only if two publications pass during
- * one copy. Layout:  pointer-free; `struct snap` is followed by two slots of `size` bytes, each
- * rounded up to a cache line. */
+ * Writer:  one thread of one process at a time, which debug builds assert (X-13); a restarted writer
+ *          goes on from the published version.
+ * Readers: never lock, never write; a read is tried again only if a publication passed during it.
+ * Layout:  pointer-free; `struct snap` is followed by two slots of `size` bytes, each rounded up to
+ *          a cache line. */
 #ifndef LIB_SHM_SNAP_H
 #define LIB_SHM_SNAP_H
 
@@ -21,7 +21,8 @@
 
 struct snap {
 	alignas(CACHE_LINE) uint64_t version; /* w: the writer, release; r: anyone, acquire */
-	uint64_t size; /* of one value in bytes; set at init, a multiple of 8 */
+	uint64_t size;	 /* of one value in bytes; set at init, a multiple of 8 */
+	uint64_t writer; /* debug builds: thread id of the last writer */
 };
 
 /* Bytes to reserve for a snapshot of `size`-byte values; size is a multiple of 8. A constant
