@@ -74,7 +74,7 @@ struct http_parse {
 	/* Of the target when absolute, else of Host; empty only in HTTP/1.0 without Host. */
 	struct http_parse_slice host;
 	uint64_t content_length; /* 0 unless HTTP_PARSE_BODY_LENGTH */
-	const char *detail;	 /* static text for the error's message; NULL unless BAD */
+	const char *detail;	 /* when BAD: static text, or NULL for the registry's message */
 
 	/* First index in fields[]; only where `seen` has the bit. */
 	uint8_t known[HTTP_FIELD_COUNT];
