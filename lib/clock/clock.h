@@ -5,6 +5,7 @@
 
 #include "lib/base/base.h"
 
+#undef NS_PER_S /* DPDK's rte_cycles.h has one too: an int, which overflows at three seconds */
 #define NS_PER_US 1000ull
 #define NS_PER_MS 1000000ull
 #define NS_PER_S  1000000000ull

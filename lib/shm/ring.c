@@ -11,11 +11,15 @@
  * the rules too, for nothing. */
 #define rte_wait_until_equal_32(addr, expected, order) \
 	rte_wait_until_equal_32(addr, expected, __ATOMIC_ACQUIRE)
-#include "lib/shm/ring.h"
+#include <rte_ring.h>
 #include <rte_ring_elem.h>
 #undef rte_wait_until_equal_32
 
 #include <errno.h>
+
+#include "lib/shm/ring.h"
+
+static_assert(sizeof(struct rte_ring) == RING_HEAD_BYTES, "the header of a ring");
 
 size_t ring_bytes(uint32_t capacity, uint32_t elem_bytes)
 {

@@ -1,12 +1,15 @@
 /* seg: the shared segment both processes live by: POSIX shared memory /millrace-<node name>.
  *
- *   struct seg:  header | heartbeats | config snapshot | shutdown | ready | tally | events | queues
- * | ask
+ *   struct seg:  header | hearts | shutdown | conf | ready | tally | events | rings | ask
  *
- * Whoever comes first creates it. Magic, layout hash and size must match, else seg_attach refuses
- * and says which build is older. A segment whose two processes are both dead is taken over:
- * counters go on, queues are emptied. Everything in it is pointer-free; handles are {index,
- * generation}. Owner of each part is named beside it: (w: who). */
+ * Whoever comes first creates it. Magic, layout hash and size must match, else seg_attach refuses and
+ * says which build is older. Each role is held by a lock of the kernel's on the segment's file, which
+ * ends with the process however it dies, so neither a reused pid nor a half-made segment deceives.
+ * A segment whose two processes are both dead is taken over: counters, events and generations go on;
+ * queues are emptied, and configuration and readiness wait to be published anew, for they belong to
+ * the life that ended. With another layout it is replaced.
+ * Everything in it is pointer-free; handles are {index, generation}. Owner of each part is named
+ * beside it: (w: who). */
 #ifndef LIB_SHM_SEG_H
 #define LIB_SHM_SEG_H
 
@@ -114,15 +117,17 @@ struct seg {
 
 /* Attaches to (or creates) the segment of node `name` as `process`. On failure returns -errno and
  * fills `why` with one line for a person; -EEXIST when another live process holds the role, -EPROTO
- * when the layout differs. On success the heart of `process` has a new generation, its pid, and
- * state SEG_STARTING; rings and events were recovered as the role needs. */
+ * when a living process uses it with another layout. On success the heart of `process` has a new
+ * generation, its pid, and state SEG_STARTING; what its dead predecessor left half done in rings and
+ * events is cleaned up, its gauges are zero, and a data plane is not ready until it says so. */
 CHECKED int seg_attach(
 	struct seg **out, const char *name, enum shm_process process, char *why, size_t why_size);
 
-/* Maps an existing segment read-only, for millctl, the launcher and tests. -ENOENT when there is
- * none. */
+/* Maps an existing segment read-only, for millctl, the launcher and tests. -ENOENT when there is none
+ * (or it is still being made), -EPROTO when its layout differs. */
 CHECKED int seg_open(const struct seg **out, const char *name, char *why, size_t why_size);
 
+/* Undoes either; the process that was attached counts as stopped. */
 void seg_detach(const struct seg *s);
 
 /* Removes the segment's name; the launcher does it when both processes have ended. */

@@ -33,6 +33,11 @@ void snap_init(struct snap *s, size_t size)
 	__atomic_store_n(&s->version, 0, __ATOMIC_RELEASE);
 }
 
+void snap_adopt(struct snap *s)
+{
+	__atomic_store_n(&s->writer, 0, __ATOMIC_RELAXED);
+}
+
 uint64_t snap_publish(struct snap *s, const void *value)
 {
 	check_writer(s);

@@ -32,6 +32,9 @@ struct snap {
 
 void snap_init(struct snap *s, size_t size);
 
+/* The caller becomes the writer; the one before is known to be dead. */
+void snap_adopt(struct snap *s);
+
 /* Publishes a copy of `value` and returns its version. */
 uint64_t snap_publish(struct snap *s, const void *value);
 
