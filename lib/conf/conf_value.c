@@ -42,6 +42,21 @@ static const char *form_allowed(enum conf_form form)
 	return "";
 }
 
+/* "a|b|c" as "a, b, c". */
+static int print_choices(const char *choices, char *out, size_t size)
+{
+	int used = 0;
+	for (;;) {
+		int len = (int)strcspn(choices, "|");
+		bool is_last = choices[len] == '\0';
+		size_t at = (size_t)used < size ? (size_t)used : size;
+		used += snprintf(out + at, size - at, "%.*s%s", len, choices, is_last ? "" : ", ");
+		if (is_last)
+			return used;
+		choices += len + 1;
+	}
+}
+
 int conf_key_allowed(const struct conf_key *key, char *out, size_t size)
 {
 	switch (key->type) {
@@ -50,14 +65,8 @@ int conf_key_allowed(const struct conf_key *key, char *out, size_t size)
 			key->unit, is_bytes(key) ? ", also with KiB, MiB or GiB" : "");
 	case CONF_TYPE_BOOL:
 		return snprintf(out, size, "true or false");
-	case CONF_TYPE_ENUM: {
-		int len = snprintf(out, size, "%s", key->choices);
-		for (size_t i = 0; i < size && out[i]; i++) {
-			if (out[i] == '|')
-				out[i] = ' ';
-		}
-		return len;
-	}
+	case CONF_TYPE_ENUM:
+		return print_choices(key->choices, out, size);
 	case CONF_TYPE_STR:
 		return snprintf(out, size, "text of up to %zu printable ASCII characters",
 			key->capacity - 1);
