@@ -38,9 +38,10 @@ enum http_body_rule {
 /* One path of the routing table. */
 struct http_route {
 	enum label_route label;
-	uint32_t methods;      /* bits 1 << LABEL_METHOD_x */
-	const char *allow;     /* the Allow field for the rest */
-	uint32_t prefix_bytes; /* of the path that name the route; the rest is the request's `below` */
+	uint32_t methods;  /* bits 1 << LABEL_METHOD_x */
+	const char *allow; /* the Allow field for the rest */
+	uint32_t
+		prefix_bytes; /* of the path that name the route; the rest is the request's `below` */
 	enum http_body_rule body;
 	bool is_priority; /* health and version: answered while draining, free of quotas, never queued */
 	/* After the head; may be NULL. Refuse here what needs no body to be refused. */
@@ -113,7 +114,7 @@ void http_fail(struct http_req *rq, enum err_id err, const char *detail);
 /* The same with more lines for the head. */
 void http_fail_with(struct http_req *rq, enum err_id err, const char *detail, struct span fields);
 
-/* Jobs of a request: HTTP_PENDING afterwards. On completion, http_job_owner gives the request that waits, or NULL
+/* Jobs of a request, one at a time: HTTP_PENDING afterwards. `done` gives the job back before it answers. On completion, http_job_owner gives the request that waits, or NULL
  * when the client has gone meanwhile (the job must then only give back what it holds). */
 struct job *http_job_take(struct http_req *rq);
 CHECKED bool http_job_submit(
