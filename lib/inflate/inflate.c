@@ -1,5 +1,6 @@
 #include "lib/inflate/inflate.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
@@ -7,13 +8,21 @@
 #define ZSTD_STATIC_LINKING_ONLY /* for a context in memory of our own, which never allocates */
 #include <zstd.h>
 
+#include "lib/inflate/inflate_head.h"
+
 enum {
 	WINDOW_BYTES = 65536,
 	ZSTD_WINDOW_LOG_MAX = 23, /* 8 MiB: what RFC 9659 lets the coding use */
 };
 
+enum isal_at { ISAL_AT_HEAD, ISAL_AT_BODY, ISAL_AT_TRAILER, ISAL_AT_END };
+
 struct inflate {
 	struct inflate_state isal;
+	struct inflate_head head;
+	enum isal_at at;
+	uint8_t trailer[8];
+	uint8_t trailer_len;
 	ZSTD_DStream *zstd;
 	void *zstd_memory;
 	/* of the run under way */
@@ -60,32 +69,33 @@ static enum inflate_status give(struct inflate *in, const uint8_t *data, size_t 
 	return INFLATE_DONE;
 }
 
-static bool isal_is_finished(const struct inflate *in)
+/* A gzip member or a zlib stream starts. */
+static void isal_begin(struct inflate *in, enum inflate_head_format format)
 {
-	return in->isal.block_state == ISAL_BLOCK_FINISH;
-}
-
-static void isal_begin(struct inflate *in, uint32_t wrapper)
-{
+	inflate_head_init(&in->head, format);
 	isal_inflate_reset(&in->isal);
-	in->isal.crc_flag = wrapper;
+	in->isal.crc_flag = format == INFLATE_HEAD_GZIP ? ISAL_GZIP_NO_HDR : ISAL_ZLIB_NO_HDR;
+	in->trailer_len = 0;
+	in->at = ISAL_AT_HEAD;
 }
 
-static enum inflate_status isal_part(struct inflate *in, struct span part, uint32_t wrapper)
+/* When deflate ends, ISA-L has bytes behind it in its bit buffer: they are the trailer's. Its own
+ * check of a zlib trailer would swallow those that come after it. */
+static void isal_end_body(struct inflate *in)
+{
+	uint64_t bits = in->isal.read_in >> in->isal.read_in_length % 8;
+	for (int i = 0; i < in->isal.read_in_length / 8; i++, bits >>= 8)
+		in->trailer[in->trailer_len++] = (uint8_t)bits;
+	in->at = ISAL_AT_TRAILER;
+}
+
+/* Decodes from *part until it is empty or deflate ends. */
+static enum inflate_status isal_body(struct inflate *in, struct span *part)
 {
 	struct inflate_state *s = &in->isal;
-	s->next_in = (uint8_t *)(uintptr_t)part.data;
-	s->avail_in = (uint32_t)part.len;
-	for (;;) {
-		if (isal_is_finished(in)) {
-			if (s->avail_in == 0)
-				return INFLATE_DONE;
-			/* RFC 1952 2.2: a gzip file is a series of members. zlib has no such thing. */
-			if (wrapper != ISAL_GZIP)
-				return INFLATE_DAMAGED;
-			isal_begin(in, wrapper);
-		}
-		uint32_t before = s->avail_in;
+	s->next_in = (uint8_t *)(uintptr_t)part->data;
+	s->avail_in = (uint32_t)part->len;
+	do {
 		s->next_out = in->window;
 		s->avail_out = WINDOW_BYTES;
 		int rc = isal_inflate(s);
@@ -94,24 +104,79 @@ static enum inflate_status isal_part(struct inflate *in, struct span part, uint3
 		enum inflate_status status = give(in, in->window, WINDOW_BYTES - s->avail_out);
 		if (status != INFLATE_DONE)
 			return status;
-		if (s->avail_in == 0 && s->avail_out != 0)
-			return INFLATE_DONE;
-		if (s->avail_in == before && s->avail_out == WINDOW_BYTES && !isal_is_finished(in))
-			return INFLATE_DAMAGED;
-	}
+	} while (s->block_state != ISAL_BLOCK_FINISH && s->avail_out == 0);
+	*part = (struct span){s->next_in, s->avail_in};
+	if (s->block_state == ISAL_BLOCK_FINISH)
+		isal_end_body(in);
+	else if (part->len != 0)
+		return INFLATE_DAMAGED;
+	return INFLATE_DONE;
 }
 
-static enum inflate_status isal_run(
-	struct inflate *in, const struct span *parts, unsigned part_count, uint32_t wrapper)
+/* gzip: CRC-32 and length, little-endian; zlib: Adler-32, big-endian. */
+static bool isal_trailer_is_right(const struct inflate *in, enum inflate_head_format format)
 {
-	isal_begin(in, wrapper);
+	uint32_t words[2];
+	memcpy(words, in->trailer, sizeof words);
+	if (format == INFLATE_HEAD_ZLIB)
+		return be32toh(words[0]) == in->isal.crc;
+	return le32toh(words[0]) == in->isal.crc && le32toh(words[1]) == in->isal.total_out;
+}
+
+static enum inflate_status isal_trailer(
+	struct inflate *in, struct span *part, enum inflate_head_format format)
+{
+	unsigned len = format == INFLATE_HEAD_GZIP ? 8 : 4;
+	while (in->trailer_len < len && part->len != 0) {
+		in->trailer[in->trailer_len++] = *part->data++;
+		part->len--;
+	}
+	if (in->trailer_len < len)
+		return INFLATE_DONE;
+	in->at = ISAL_AT_END;
+	return in->trailer_len == len && isal_trailer_is_right(in, format) ? INFLATE_DONE
+									   : INFLATE_DAMAGED;
+}
+
+/* Reads all of a part, or as much as is needed to know that it is bad. */
+static enum inflate_status isal_part(
+	struct inflate *in, struct span part, enum inflate_head_format format)
+{
+	enum inflate_status status = INFLATE_DONE;
+	while (part.len != 0 && status == INFLATE_DONE) {
+		if (in->at == ISAL_AT_END) {
+			/* RFC 1952 2.2: a gzip file is a series of members. zlib has no such thing. */
+			if (format != INFLATE_HEAD_GZIP)
+				return INFLATE_DAMAGED;
+			isal_begin(in, format);
+		}
+		if (in->at == ISAL_AT_HEAD) {
+			enum inflate_head_status head = inflate_head_feed(&in->head, &part);
+			if (head == INFLATE_HEAD_BAD)
+				return INFLATE_DAMAGED;
+			if (head == INFLATE_HEAD_MORE)
+				return INFLATE_DONE;
+			in->at = ISAL_AT_BODY;
+		}
+		if (in->at == ISAL_AT_BODY)
+			status = isal_body(in, &part);
+		if (in->at == ISAL_AT_TRAILER && status == INFLATE_DONE)
+			status = isal_trailer(in, &part, format);
+	}
+	return status;
+}
+
+static enum inflate_status isal_run(struct inflate *in, const struct span *parts,
+	unsigned part_count, enum inflate_head_format format)
+{
+	isal_begin(in, format);
 	for (unsigned i = 0; i < part_count; i++) {
 		MUST(parts[i].len <= UINT32_MAX);
-		enum inflate_status status = isal_part(in, parts[i], wrapper);
+		enum inflate_status status = isal_part(in, parts[i], format);
 		if (status != INFLATE_DONE)
 			return status;
 	}
-	return isal_is_finished(in) ? INFLATE_DONE : INFLATE_DAMAGED;
+	return in->at == ISAL_AT_END ? INFLATE_DONE : INFLATE_DAMAGED;
 }
 
 /* *hint is 0 when the part ended together with a frame. */
@@ -173,9 +238,9 @@ enum inflate_status inflate_run(struct inflate *in, enum inflate_coding coding,
 	case INFLATE_IDENTITY:
 		return identity_run(in, parts, part_count);
 	case INFLATE_GZIP:
-		return isal_run(in, parts, part_count, ISAL_GZIP);
+		return isal_run(in, parts, part_count, INFLATE_HEAD_GZIP);
 	case INFLATE_DEFLATE:
-		return isal_run(in, parts, part_count, ISAL_ZLIB);
+		return isal_run(in, parts, part_count, INFLATE_HEAD_ZLIB);
 	case INFLATE_ZSTD:
 		return zstd_run(in, parts, part_count);
 	}
