@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 int ops_path(char out[OPS_PATH], const char *run_dir, const char *name)
 {
