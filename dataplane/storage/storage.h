@@ -18,7 +18,8 @@ struct storage;
 CHECKED int storage_open(struct storage **out, const struct conf *conf, char *why, size_t why_size);
 void storage_close(struct storage *st);
 
-/* Where EVENT_STORAGE_FULL goes; called once, before the lcores start. Without it there are no events. */
+/* Where EVENT_STORAGE_FULL goes, from storage_report; called once, before the lcores start. Without it there are no
+ * events. */
 void storage_watch(struct storage *st, struct events *events);
 
 /* The service's two routes, without a prefix: the gateway copies them and puts them at /o (POST) and at what is below
@@ -35,7 +36,8 @@ bool storage_is_full(const struct storage *st);
  * how many. */
 uint32_t storage_purge(struct storage *st);
 
-/* Gauges into the caller's slot: objects, chunks used and in all. */
-void storage_report(const struct storage *st, struct tally *tally);
+/* Gauges into the caller's slot: objects, chunks used and in all. Tells once when the store has become full. One
+ * thread, a few times a second. */
+void storage_report(struct storage *st, struct tally *tally);
 
 #endif
