@@ -1,0 +1,51 @@
+#include "controlplane/metrics/sample.h"
+
+unsigned sample_lcores(const struct seg *seg)
+{
+	unsigned count = __atomic_load_n(&seg->lcore_count, __ATOMIC_ACQUIRE);
+	return count < LIMIT_LCORES ? count : LIMIT_LCORES;
+}
+
+static uint64_t ring_depth_max(struct seg *seg, enum queue_id queue)
+{
+	unsigned rings = queue == QUEUE_DONE ? sample_lcores(seg) : 1;
+	uint64_t max = 0;
+	for (unsigned i = 0; i < rings; i++) {
+		struct rte_ring *r = seg_ring(seg, queue, i);
+		uint64_t depth = r != NULL ? ring_depth(r) : 0;
+		max = depth > max ? depth : max;
+	}
+	return max;
+}
+
+static uint64_t shutdown_depth(const struct seg *seg)
+{
+	uint64_t asked = __atomic_load_n(&seg->shutdown.requested_generation, __ATOMIC_ACQUIRE);
+	return asked != 0 && asked == seg->hearts[SHM_DATAPLANE].generation &&
+	       seg_is_alive(seg, SHM_DATAPLANE);
+}
+
+static void sample_lcore(struct sample *s, const struct seg *seg, unsigned i)
+{
+	uint64_t busy = tally_get(&seg->tally[i], TALLY_LCORE_BUSY);
+	uint64_t total = tally_get(&seg->tally[i], TALLY_LCORE_TOTAL);
+	uint64_t busy_step = busy - s->busy_ns[i];
+	uint64_t total_step = total - s->total_ns[i];
+	/* An lcore accounts at the end of its turn, busy before total or after: never above one. */
+	s->busy_ratio[i] = total_step == 0 ? 0 : (double)busy_step / (double)total_step;
+	if (s->busy_ratio[i] > 1)
+		s->busy_ratio[i] = 1;
+	s->busy_ns[i] = busy;
+	s->total_ns[i] = total;
+}
+
+void sample_take(struct sample *s, struct seg *seg, uint64_t events_lag)
+{
+	for (int q = 0; q < QUEUE_COUNT; q++)
+		s->depth[q] = ring_depth_max(seg, (enum queue_id)q);
+	s->depth[QUEUE_SHUTDOWN] = shutdown_depth(seg);
+	s->depth[QUEUE_EVENTS] =
+		events_lag < QUEUE_CAPACITY_EVENTS ? events_lag : QUEUE_CAPACITY_EVENTS;
+	for (unsigned i = 0; i < sample_lcores(seg); i++)
+		sample_lcore(s, seg, i);
+}
