@@ -94,6 +94,10 @@ static int depth_change(yaml_event_type_t type)
 	return 0;
 }
 
+/* No key nests deeper than a list in a section; the YAML library's time grows with the square of the
+ * depth, so that what is far deeper is not read on. */
+enum { SKIP_DEPTH_MAX = 32 };
+
 /* From the first event of a node to its last. */
 static bool skip_node(struct reader *r)
 {
@@ -102,6 +106,12 @@ static bool skip_node(struct reader *r)
 		if (!next(r))
 			return false;
 		depth += depth_change(r->event.type);
+		if (depth > SKIP_DEPTH_MAX) {
+			struct conf_place at = place(r, event_line(r));
+			conf_error_add(r->errors, &at, NULL, "nested deeper than %d levels", SKIP_DEPTH_MAX);
+			r->is_broken = true;
+			return false;
+		}
 	}
 	return true;
 }
