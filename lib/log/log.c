@@ -36,6 +36,7 @@ static struct {
 	uint64_t dropped_told;
 	alignas(CACHE_LINE) uint32_t is_running;
 	uint32_t is_stopping;
+	uint32_t is_stuck; /* nobody reads standard error, and there is no time to wait */
 	uint32_t level;
 	bool is_text;
 	char process[32];
@@ -92,52 +93,47 @@ static bool pop(struct log_record *out)
 	return true;
 }
 
-/* Waits until standard error takes a line. Once the writer is told to stop it waits a bounded time, so
- * that a stuck reader cannot hold up the end of the process. */
+/* Waits until standard error takes a line. Once the writer is told to stop it waits a bounded time and
+ * then gives up for good, so that a stuck reader cannot hold up the end of the process. */
 static bool wait_writable(void)
 {
-	for (;;) {
+	while (!__atomic_load_n(&log_state.is_stuck, __ATOMIC_RELAXED)) {
 		bool stopping = __atomic_load_n(&log_state.is_stopping, __ATOMIC_RELAXED);
 		struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
 		int n = poll(&p, 1, STALL_MS);
 		if (n > 0)
 			return true;
-		if (n == 0 && stopping)
-			return false;
-		if (n < 0 && errno != EINTR)
-			return false;
+		if ((n == 0 && stopping) || (n < 0 && errno != EINTR))
+			__atomic_store_n(&log_state.is_stuck, 1, __ATOMIC_RELAXED);
 	}
+	return false;
 }
 
-static bool write_line(const char *line, size_t len)
+static void write_line(const char *line, size_t len)
 {
-	while (len > 0) {
+	while (len > 0 && wait_writable()) {
 		ssize_t n = write(STDERR_FILENO, line, len);
-		if (n > 0) {
-			line += n;
-			len -= (size_t)n;
-		} else if (errno == EAGAIN) {
-			if (!wait_writable())
-				return false;
-		} else if (errno != EINTR) {
-			return false;
-		}
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			break;
+		line += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
 	}
-	return true;
+	if (len > 0)
+		__atomic_fetch_add(&log_state.dropped, 1, __ATOMIC_RELAXED);
 }
 
-static bool write_record(const struct log_record *record)
+static void write_record(const struct log_record *record)
 {
 	char line[LOG_FORMAT_BYTES];
 	size_t len = log_state.is_text ? log_format_text(line, record, log_state.process)
 				       : log_format_json(line, record, log_state.process);
-	return write_line(line, len);
+	write_line(line, len);
 }
 
 static void tell_dropped(void)
 {
 	uint64_t dropped = __atomic_load_n(&log_state.dropped, __ATOMIC_RELAXED);
-	if (dropped == log_state.dropped_told)
+	if (dropped == log_state.dropped_told || log_state.is_stuck)
 		return;
 	struct log_record record = {.time_ns = clock_wall_ns(), .level = LOG_WARN};
 	record.len = (uint32_t)snprintf(record.text, sizeof(record.text),
@@ -147,19 +143,12 @@ static void tell_dropped(void)
 	write_record(&record);
 }
 
-/* Writes all that is queued; what a stuck standard error does not take while stopping is counted as
- * lost. */
 static void drain(void)
 {
 	struct log_record record;
-	bool is_writable = true;
-	while (pop(&record)) {
-		is_writable = is_writable && wait_writable() && write_record(&record);
-		if (!is_writable)
-			__atomic_fetch_add(&log_state.dropped, 1, __ATOMIC_RELAXED);
-	}
-	if (is_writable)
-		tell_dropped();
+	while (pop(&record))
+		write_record(&record);
+	tell_dropped();
 }
 
 static void sleep_until_pushed(void)
@@ -192,6 +181,7 @@ int log_start(const char *process, enum log_level level, enum log_format format)
 	log_state.is_text =
 		format == LOG_FORMAT_TEXT || (format == LOG_FORMAT_AUTO && isatty(STDERR_FILENO));
 	log_state.is_stopping = 0;
+	log_state.is_stuck = 0;
 	log_state.asleep = 0;
 	log_state.head = log_state.tail;
 	for (uint64_t i = 0; i < QUEUE_CAPACITY_LOG; i++)
