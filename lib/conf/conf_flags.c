@@ -1,6 +1,7 @@
 #include "lib/conf/conf_flags.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "lib/base/version.h"
@@ -9,8 +10,9 @@ static void print_help(const char *program, const char *about)
 {
 	printf("%s: %s\n\n"
 	       "usage: %s [--config FILE] [--set section.key=value]...\n\n"
-	       "  --config FILE            the configuration, YAML; without it all keys have their "
-	       "defaults\n"
+	       "  --config FILE            the configuration, YAML; without it the file that "
+	       "MILLRACE_CONFIG names,\n"
+	       "                           else all keys have their defaults\n"
 	       "  --set section.key=value  one key, before file and environment "
 	       "(MILLRACE_SECTION_KEY)\n"
 	       "  --help                   this text\n"
@@ -34,7 +36,8 @@ enum conf_flags_verdict conf_flags_parse(
 		{"version", no_argument, NULL, 'v'},
 		{NULL, 0, NULL, 0},
 	};
-	*f = (struct conf_flags){.input = {.env = environ, .sets = f->sets}};
+	*f = (struct conf_flags){
+		.input = {.path = getenv("MILLRACE_CONFIG"), .env = environ, .sets = f->sets}};
 	optind = 1;
 	opterr = 0;
 	for (int c; (c = getopt_long(argc, argv, ":", options, NULL)) != -1;) {

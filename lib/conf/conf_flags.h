@@ -1,6 +1,7 @@
 /* conf_flags: the command line that millrace and its two processes share:
  *   --config FILE   --set section.key=value ...   --help   --version
- * The strings stay the caller's (argv). Prints usage, version and complaints itself. */
+ * Without --config the file is the one MILLRACE_CONFIG names, if it is set.
+ * The strings stay the caller's (argv, environ). Prints usage, version and complaints itself. */
 #ifndef LIB_CONF_CONF_FLAGS_H
 #define LIB_CONF_CONF_FLAGS_H
 
