@@ -26,9 +26,9 @@ enum {
 #define TYPE_TEXT "text/plain; version=0.0.4; charset=utf-8"
 #define TYPE_JSON "application/json"
 
-/* Sends `body`, which is copied. `retry_s` 0: no Retry-After. */
+/* Sends `body`, which is copied. `retry_s` 0: no Retry-After. `corr_id` NULL: no X-Corr-ID. */
 static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, const char *type,
-	const char *body, size_t len, uint64_t retry_s)
+	const char *body, size_t len, uint64_t retry_s, const char *corr_id)
 {
 	struct MHD_Response *r =
 		MHD_create_response_from_buffer(len, (void *)body, MHD_RESPMEM_MUST_COPY);
@@ -38,6 +38,8 @@ static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, const ch
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	if (corr_id != NULL)
+		MHD_add_response_header(r, "X-Corr-ID", corr_id);
 	if (retry_s != 0) {
 		char text[24];
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)retry_s);
@@ -79,7 +81,7 @@ static enum MHD_Result reply_error(struct MHD_Connection *c, enum err_id err, co
 	int n = snprintf(body, sizeof(body),
 		"{\"error\":\"%s\",\"message\":\"%s\",\"corr_id\":\"%s\"}\n", err_infos[err].code,
 		message, corr_id);
-	return reply(c, err_infos[err].status, TYPE_JSON, body, (size_t)n, 0);
+	return reply(c, err_infos[err].status, TYPE_JSON, body, (size_t)n, 0, corr_id);
 }
 
 static enum MHD_Result reply_metrics(struct exporter *x, struct MHD_Connection *c)
@@ -95,7 +97,7 @@ static enum MHD_Result reply_metrics(struct exporter *x, struct MHD_Connection *
 		LOG(ERROR, "the metrics do not fit %d bytes", (int)LIMIT_EXPORTER_PAGE_BYTES);
 		return reply_error(c, ERR_INTERNAL, "the metrics page is over its limit");
 	}
-	return reply(c, MHD_HTTP_OK, TYPE_TEXT, page.text, page.len, 0);
+	return reply(c, MHD_HTTP_OK, TYPE_TEXT, page.text, page.len, 0, NULL);
 }
 
 static enum MHD_Result reply_ready(struct exporter *x, struct MHD_Connection *c)
@@ -108,7 +110,7 @@ static enum MHD_Result reply_ready(struct exporter *x, struct MHD_Connection *c)
 	if (text == NULL)
 		return MHD_NO;
 	enum MHD_Result result = reply(c, ready.ready ? 200 : 503, TYPE_JSON, text, strlen(text),
-		ready.ready ? 0 : x->running->conf.http_retry_after_s);
+		ready.ready ? 0 : x->running->conf.http_retry_after_s, NULL);
 	free(text);
 	return result;
 }
@@ -134,7 +136,7 @@ static enum MHD_Result on_request(void *user, struct MHD_Connection *c, const ch
 		return reply_ready(x, c);
 	static const char alive[] = "{\"status\":\"ok\"}";
 	if (strcmp(url, "/healthz") == 0)
-		return reply(c, MHD_HTTP_OK, TYPE_JSON, alive, sizeof(alive) - 1, 0);
+		return reply(c, MHD_HTTP_OK, TYPE_JSON, alive, sizeof(alive) - 1, 0, NULL);
 	return reply_error(c, ERR_NOT_FOUND, "try /metrics, /healthz or /readyz");
 }
 
