@@ -108,7 +108,8 @@ static bool skip_node(struct reader *r)
 		depth += depth_change(r->event.type);
 		if (depth > SKIP_DEPTH_MAX) {
 			struct conf_place at = place(r, event_line(r));
-			conf_error_add(r->errors, &at, NULL, "nested deeper than %d levels", SKIP_DEPTH_MAX);
+			conf_error_add(r->errors, &at, NULL, "nested deeper than %d levels",
+				SKIP_DEPTH_MAX);
 			r->is_broken = true;
 			return false;
 		}

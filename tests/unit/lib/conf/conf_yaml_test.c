@@ -286,22 +286,38 @@ static void long_paths_leave_room_for_the_cause(void)
 	CU_ASSERT_EQUAL(strncmp(errors.text[0], "...d", 4), 0);
 }
 
-/* Nesting costs neither stack nor much time. */
-static void deep_nesting_is_refused(void)
+/* Nesting costs neither stack nor much time: past the limit nothing more is read. */
+static void check_nesting(unsigned depth, bool is_read_on)
 {
-	enum { DEPTH = 100000 };
+	static const char start[] = "log:\n  level: ";
 	struct conf c;
 	struct conf_errors errors;
-	char *text = malloc(DEPTH + 32);
+	size_t size = sizeof(start) + 2 * depth + 64, len;
+	char *text = malloc(size);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-	strcpy(text, "log:\n  level: ");
-	memset(text + strlen("log:\n  level: "), '[', DEPTH);
-	CU_ASSERT_EQUAL(conf_load_text(&c, NULL, text, strlen("log:\n  level: ") + DEPTH, "c.yaml",
-				&errors),
-		-EINVAL);
+	strcpy(text, start);
+	len = strlen(text);
+	memset(text + len, '[', depth);
+	memset(text + len + depth, ']', depth);
+	len += 2 * depth;
+	len += (size_t)snprintf(text + len, size - len, "\n  format: xml\n");
+	CU_ASSERT_EQUAL(conf_load_text(&c, NULL, text, len, "c.yaml", &errors), -EINVAL);
+	CU_ASSERT_EQUAL(errors.count, 2);
 	CU_ASSERT_STRING_EQUAL(errors.text[0], "c.yaml:2: log.level: is a list, not one value; "
 					       "allowed: error, warn, info, debug");
+	CU_ASSERT_STRING_EQUAL(errors.text[1], is_read_on
+						       ? "c.yaml:3: log.format: xml is not one of "
+							 "the choices; allowed: auto, json, "
+							 "text"
+						       : "c.yaml:2: nested deeper than 32 levels");
 	free(text);
+}
+
+static void deep_nesting_is_refused(void)
+{
+	check_nesting(32, true);
+	check_nesting(33, false);
+	check_nesting(100000, false);
 }
 
 static const struct unit_case cases[] = {
