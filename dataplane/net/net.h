@@ -82,6 +82,7 @@ struct net_conn {
 struct net_listener_conf {
 	struct addr local;
 	unsigned backlog;
+	bool is_first; /* of the lcores that will share this address: refuses one that somebody else has */
 	const struct net_events *events;
 	void *user; /* conn->user until on_open sets its own */
 };

@@ -16,11 +16,28 @@ static int set_flag(int fd, int level, int name)
 	return setsockopt(fd, level, name, &on, sizeof(on));
 }
 
+/* SO_REUSEPORT would share the port with another node of the same user without a word. Returns 0 or -errno. */
+static int probe(const union host_addr *sa, socklen_t len)
+{
+	int fd = socket(sa->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	int rc = 0;
+	if ((sa->any.sa_family == AF_INET6 && set_flag(fd, IPPROTO_IPV6, IPV6_V6ONLY) != 0) ||
+		set_flag(fd, SOL_SOCKET, SO_REUSEADDR) != 0 || bind(fd, &sa->any, len) != 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
 /* A listening socket, or -errno. */
 static int open_socket(const struct net_listener_conf *lc)
 {
 	union host_addr sa;
 	socklen_t len = host_addr_from(&sa, &lc->local);
+	int rc = lc->is_first ? probe(&sa, len) : 0;
+	if (rc != 0)
+		return rc;
 	int fd = socket(sa.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
@@ -31,7 +48,7 @@ static int open_socket(const struct net_listener_conf *lc)
 		set_flag(fd, SOL_SOCKET, SO_REUSEPORT) != 0 ||
 		set_flag(fd, IPPROTO_TCP, TCP_NODELAY) != 0 || bind(fd, &sa.any, len) != 0 ||
 		listen(fd, (int)lc->backlog) != 0) {
-		int rc = -errno;
+		rc = -errno;
 		close(fd);
 		return rc;
 	}

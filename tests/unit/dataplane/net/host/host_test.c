@@ -106,6 +106,18 @@ static void test_listen_options(void)
 	rig_close(r);
 }
 
+/* The lcores of one node share a port; another node does not get it. */
+static void test_taken_address(void)
+{
+	struct rig *r = rig_open(usual, "127.0.0.1:0");
+	struct net_listener_conf lc = {
+		.local = r->at, .backlog = 4096, .events = &rig_events, .user = r};
+	CU_ASSERT_EQUAL(net_listen(r->net, &lc, NULL), 0);
+	lc.is_first = true;
+	CU_ASSERT_EQUAL(net_listen(r->net, &lc, NULL), -EADDRINUSE);
+	rig_close(r);
+}
+
 static void test_listeners_at_limit_and_one_past(void)
 {
 	struct rig *r = rig_open(usual, "127.0.0.1:0");
@@ -330,6 +342,7 @@ static const struct unit_case cases[] = {
 	{"exchange", test_exchange},
 	{"exchange_v6", test_exchange_v6},
 	{"listen_options", test_listen_options},
+	{"taken_address", test_taken_address},
 	{"listeners_at_limit_and_one_past", test_listeners_at_limit_and_one_past},
 	{"split_reads_join", test_split_reads_join},
 	{"full_block_and_compaction", test_full_block_and_compaction},
