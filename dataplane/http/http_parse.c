@@ -433,21 +433,45 @@ static enum step judge(struct http_parse *p, enum http_field_id id, struct span 
 	return STEP_ON;
 }
 
-static enum step end_field(struct http_parse *p, const uint8_t *b, size_t end)
+/* "Transfer-Encodingx": a widely used parser takes it for Transfer-Encoding while it reads the
+ * name, and forgets that the body is chunked. */
+static bool is_lookalike(struct span name)
+{
+	enum { TE_BYTES = sizeof "transfer-encoding" - 1 };
+	return name.len > TE_BYTES &&
+	       http_field_id_of((struct span){name.data, TE_BYTES}) == HTTP_FIELD_TRANSFER_ENCODING;
+}
+
+static bool frames(enum http_field_id id)
+{
+	return id == HTTP_FIELD_HOST || id == HTTP_FIELD_CONTENT_LENGTH ||
+	       id == HTTP_FIELD_TRANSFER_ENCODING;
+}
+
+static enum step end_field(struct http_parse *p, const uint8_t *b, size_t line_end_at)
 {
 	struct http_parse_field *f = &p->fields[p->field_count];
+	size_t end = line_end_at;
 	while (end > p->mark && (b[end - 1] == ' ' || b[end - 1] == '\t'))
 		end--;
 	f->value = slice(p->mark, end);
 	p->field_count++;
-	enum http_field_id id = http_field_id_of((struct span){b + f->name.off, f->name.len});
+	struct span name = {b + f->name.off, f->name.len};
+	enum http_field_id id = http_field_id_of(name);
 	if (id == HTTP_FIELD_OTHER)
-		return STEP_ON;
+		return is_lookalike(name) ? bad(p, ERR_BAD_REQUEST, "bad field name") : STEP_ON;
 	uint32_t bit = 1u << id;
 	if ((p->seen & bit) == 0)
 		p->known[id] = p->field_count - 1;
 	p->repeated |= p->seen & bit;
 	p->seen |= bit;
+	if (!frames(id))
+		return STEP_ON;
+	/* Optional white space may be tabs, but there are parsers that take "chunked<tab>" for
+	 * another coding: nobody writes it in good faith. */
+	size_t colon = (size_t)f->name.off + f->name.len;
+	if (memchr(b + colon, '\t', line_end_at - colon) != NULL)
+		return bad(p, ERR_BAD_REQUEST, "tab in a field that frames the message");
 	return judge(p, id, (struct span){b + f->value.off, f->value.len});
 }
 
