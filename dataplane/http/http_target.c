@@ -1,6 +1,7 @@
 #include "dataplane/http/http_target.h"
 
 #include <errno.h>
+#include <nmmintrin.h>
 #include <string.h>
 
 static int hex_digit(uint8_t c)
@@ -25,18 +26,38 @@ static int unescape(struct span s, size_t at)
 	return hi < 0 || lo < 0 ? -1 : hi << 4 | lo;
 }
 
-/* Whether the path can be used as it stands: no escape, no segment that starts with a dot (most of
- * those are removed, the rest are copied), nothing that must be refused. */
-static bool is_plain(struct span path)
+static bool is_plain_at(const uint8_t *p, size_t i)
 {
-	if (path.len == 0 || path.data[0] != '/')
-		return false;
-	for (size_t i = 0; i < path.len; i++) {
-		uint8_t c = path.data[i];
-		if (c == '%' || c == '\\' || is_control(c) || (c == '.' && path.data[i - 1] == '/'))
-			return false;
+	uint8_t c = p[i];
+	return c != '?' && c != '%' && c != '\\' && !is_control(c) &&
+	       !(c == '.' && p[i - 1] == '/');
+}
+
+/* How many bytes of a path can be used as they stand: up to the query, an escape, a segment that
+ * starts with a dot, or a byte that must be refused. The first byte is a slash. */
+static size_t plain_bytes(struct span s)
+{
+	size_t i = 1;
+	const __m128i mark = _mm_set1_epi8('?'), escape = _mm_set1_epi8('%'),
+		      back = _mm_set1_epi8('\\'), del = _mm_set1_epi8(0x7f),
+		      control = _mm_set1_epi8(0x1f), dot = _mm_set1_epi8('.'),
+		      slash = _mm_set1_epi8('/');
+	for (; s.len - i >= 16; i += 16) {
+		__m128i v = _mm_loadu_si128((const __m128i *)(s.data + i));
+		__m128i before = _mm_loadu_si128((const __m128i *)(s.data + i - 1));
+		__m128i stop = _mm_or_si128(_mm_cmpeq_epi8(v, mark), _mm_cmpeq_epi8(v, escape));
+		stop = _mm_or_si128(stop, _mm_cmpeq_epi8(v, back));
+		stop = _mm_or_si128(stop, _mm_cmpeq_epi8(v, del));
+		stop = _mm_or_si128(stop, _mm_cmpeq_epi8(_mm_min_epu8(v, control), v));
+		stop = _mm_or_si128(
+			stop, _mm_and_si128(_mm_cmpeq_epi8(v, dot), _mm_cmpeq_epi8(before, slash)));
+		unsigned mask = (unsigned)_mm_movemask_epi8(stop);
+		if (mask != 0)
+			return i + (size_t)__builtin_ctz(mask);
 	}
-	return true;
+	while (i < s.len && is_plain_at(s.data, i))
+		i++;
+	return i;
 }
 
 static enum http_target_status refuse(struct http_target *out, const char *why)
@@ -96,23 +117,8 @@ static size_t remove_dots(uint8_t *buf, size_t len)
 	}
 }
 
-enum http_target_status http_target_parse(
-	struct http_target *out, struct span path_query, uint8_t buf[HTTP_TARGET_PATH_BYTES])
+static enum http_target_status decode_path(struct http_target *out, struct span path, uint8_t *buf)
 {
-	static const struct span root = SPAN_LITERAL("/");
-	struct span path = path_query;
-	const uint8_t *mark = path.len != 0 ? memchr(path.data, '?', path.len) : NULL;
-	*out = (struct http_target){.path = {NULL, 0}};
-	if (mark != NULL) {
-		path.len = (size_t)(mark - path.data);
-		out->query = (struct span){mark + 1, path_query.len - path.len - 1};
-	}
-	if (path.len == 0)
-		path = root;
-	if (is_plain(path)) {
-		out->path = path;
-		return HTTP_TARGET_DONE;
-	}
 	if (path.data[0] != '/')
 		return refuse(out, "the path does not start with a slash");
 	if (path.len > HTTP_TARGET_PATH_BYTES)
@@ -125,6 +131,21 @@ enum http_target_status http_target_parse(
 		return refuse(out, "the path leaves the root");
 	out->path = (struct span){buf, len};
 	return HTTP_TARGET_DONE;
+}
+
+enum http_target_status http_target_parse(
+	struct http_target *out, struct span path_query, uint8_t buf[HTTP_TARGET_PATH_BYTES])
+{
+	static const struct span root = SPAN_LITERAL("/");
+	struct span s = path_query;
+	*out = (struct http_target){.path = {NULL, 0}};
+	size_t plain = s.len != 0 && s.data[0] == '/' ? plain_bytes(s) : 0;
+	const uint8_t *mark = plain < s.len ? memchr(s.data + plain, '?', s.len - plain) : NULL;
+	size_t len = mark != NULL ? (size_t)(mark - s.data) : s.len;
+	if (mark != NULL)
+		out->query = (struct span){mark + 1, s.len - len - 1};
+	out->path = len != 0 ? (struct span){s.data, len} : root;
+	return plain == len ? HTTP_TARGET_DONE : decode_path(out, out->path, buf);
 }
 
 /* Decodes a name or value of a query into buf. Returns the length or -EINVAL. */
