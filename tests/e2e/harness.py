@@ -181,6 +181,10 @@ class Node:
         return "http://%s:%d" % self.addr
 
     @property
+    def ops_socket(self):
+        return os.path.join(self.settings["node.run_dir"], f"{self.name}.ops.sock")
+
+    @property
     def exporter(self):
         return split_addr(self.settings["exporter.listen"])
 
@@ -302,9 +306,8 @@ class Node:
         return self.process is not None and self.process.poll() is None
 
     def stop(self, timeout=20):
-        """SIGTERM, then the exit code."""
-        self.pids()
-        self.process.send_signal(signal.SIGTERM)
+        """SIGTERM to the launcher, then the exit code."""
+        os.kill(self.launcher, signal.SIGTERM)
         return self.process.wait(timeout)
 
     def logs(self):
@@ -322,7 +325,7 @@ class Node:
         if self.process is not None:
             self.pids()
             if self.process.poll() is None:
-                self.process.terminate()
+                os.kill(self.pids().get("millrace", self.process.pid), signal.SIGTERM)
                 try:
                     self.process.wait(12)
                 except subprocess.TimeoutExpired:
@@ -356,5 +359,5 @@ def tool(name):
 
 __all__ = [
     "BUILD", "Conn", "IS_ASAN", "Metrics", "Node", "ROOT", "Skip", "b3", "check_error", "children", "comm", "eventually",
-    "free_port", "is_running", "request", "running", "test", "time", "tool",
+    "free_port", "is_running", "request", "running", "test", "time", "tool", "yaml",
 ]

@@ -55,7 +55,7 @@ def no_byte_on_disk():
     marker = os.urandom(24)
     trace = f"/dev/shm/millrace-trace-{os.getpid()}"
     node = Node({"amnesia.purge_interval_ms": 1000}, wrapper=[
-        tool("strace"), "-f", "-qq", "-s", "256", "-o", trace, "-e", "signal=none",
+        tool("strace"), "-f", "--seccomp-bpf", "-qq", "-s", "256", "-o", trace, "-e", "signal=none",
         "-e", "trace=open,openat,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,symlink,symlinkat,truncate,mknod"])
     node.log = f"/dev/shm/millrace-log-{os.getpid()}"  # where standard error goes is the operator's choice
     try:

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from harness import BUILD, ROOT, Node, b3, eventually, request, running, test
+from harness import BUILD, ROOT, Node, b3, eventually, request, running, test, yaml
 
 
 def check(node, text):
@@ -106,16 +106,19 @@ def reload_good(node):
         assert c.ask(request("GET", "/healthz")).status == 200
         assert other.ask(request("GET", "/healthz")).status == 200
         node.write_config(storage__write_from=["127.0.0.9/32"])
-        assert "write_from" in node.millctl("config", "diff").stdout
-        assert "write_from" in json.dumps(node.millctl_json("config", "diff"))
+        assert "write_from" in node.millctl("config", "diff", check=1).stdout
+        assert "write_from" in node.millctl("config", "diff", "--json", check=1).stdout
         node.millctl("reload")
+        node.millctl("config", "diff", check=0)
         # on the same connections: the reload dropped none
-        eventually(lambda: c.ask(request("POST", "/o", body=b"x"), "POST").status == 403, 5, "the change applies")
+        eventually(lambda: node.http("POST", "/o", body=b"x").status == 403, 5, "the change applies")
+        assert c.ask(request("GET", "/healthz")).status == 200
         assert other.ask(request("POST", "/o", body=b"x"), "POST").status in (200, 201)
         assert shown(node, "storage.write_from")[0].find("127.0.0.9") >= 0
         node.write_config()
         os.kill(node.launcher, signal.SIGHUP)
-        eventually(lambda: c.ask(request("POST", "/o", body=b"x"), "POST").status in (200, 201), 5, "SIGHUP reloads too")
+        eventually(lambda: node.http("POST", "/o", body=b"x").status in (200, 201), 5, "SIGHUP reloads too")
+        assert c.ask(request("GET", "/healthz")).status == 200
     assert "config_changed" in json.dumps(node.millctl_json("events"))
 
 
@@ -129,7 +132,7 @@ def reload_bad(node):
     node.write_config(net__backlog=5000, http__read_timeout_ms=2000)
     out = node.millctl("reload", check=None)
     assert out.returncode != 0 and "net.backlog" in out.stderr + out.stdout, out
-    node.write_config("nonsense: [")
+    node.write_config(yaml(node.settings) + "nonsense: [\n")  # millctl still finds the node by its section
     os.kill(node.launcher, signal.SIGHUP)
     eventually(lambda: "config_refused" in json.dumps(node.millctl_json("events")), 5, "the refusal is an event")
     assert node.millctl("config", "show").stdout == before

@@ -12,11 +12,6 @@ from harness import BUILD, ROOT, b3, eventually, request, test
 VIEWS = ("status", "queues", "lcores", "conns", "events", "doctor")
 
 
-def socket_path(node):
-    run_dir = node.settings["node.run_dir"]
-    return os.path.join(run_dir, f"{node.name}.ops.sock")
-
-
 @test()
 def views(node):
     """Each view: a table for people, JSON for programs, exit code 0."""
@@ -81,13 +76,13 @@ def exit_codes(node):
 def socket_is_private(node):
     """N-4: directory 0700, socket 0600."""
     assert stat.S_IMODE(os.stat(node.settings["node.run_dir"]).st_mode) == 0o700
-    assert stat.S_IMODE(os.stat(socket_path(node)).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(node.ops_socket).st_mode) == 0o600
 
 
 @test()
 def socket_refuses_others(node):
     """Peer credentials: another user is refused even when the file modes would let him in."""
-    path, run_dir = socket_path(node), node.settings["node.run_dir"]
+    path, run_dir = node.ops_socket, node.settings["node.run_dir"]
     os.chmod(node.dir, 0o755)
     os.chmod(run_dir, 0o755)
     os.chmod(path, 0o666)
@@ -107,7 +102,7 @@ def socket_refuses_others(node):
 def ops(node, data, end=False):
     with socket.socket(socket.AF_UNIX) as s:
         s.settimeout(5)
-        s.connect(socket_path(node))
+        s.connect(node.ops_socket)
         try:
             s.sendall(data)
             if end:
@@ -148,13 +143,13 @@ def socket_takes_16_clients(node):
     try:
         for _ in range(16):
             s = socket.socket(socket.AF_UNIX)
-            s.connect(socket_path(node))
+            s.connect(node.ops_socket)
             held.append(s)
 
         def refused():
             with socket.socket(socket.AF_UNIX) as s:
                 s.settimeout(2)
-                s.connect(socket_path(node))
+                s.connect(node.ops_socket)
                 try:
                     s.sendall(b'{"cmd": "status"}\n')
                     out = s.recv(65536)

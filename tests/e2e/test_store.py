@@ -124,6 +124,8 @@ def range_oracle(value, size):
             parsed.append(("part", first, min(last, size - 1)) if first < size else ("none",))
         elif suffix:
             n = min(int(suffix[1]), size)
+            if size == 0 and int(suffix[1]) > 0:
+                return ("whole",)  # satisfiable, but no 206 can say "nothing of nothing"
             parsed.append(("part", size - n, size - 1) if n else ("none",))
         else:
             return ("whole",)
