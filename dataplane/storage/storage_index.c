@@ -1,7 +1,9 @@
 #include "dataplane/storage/storage_index.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/mem/mem.h"
 
@@ -71,14 +73,14 @@ const struct storage_object *storage_index_find(
 	}
 }
 
-/* */
+/* A restarted worker takes over from a dead one. */
 static bool is_writer(struct storage_index *index)
 {
-	if (!index->has_writer) {
-		index->has_writer = true;
-		index->writer = pthread_self();
-	}
-	return pthread_equal(index->writer, pthread_self()) != 0;
+	pid_t self = gettid();
+	if (index->writer != self &&
+		(index->writer == 0 || tgkill(getpid(), index->writer, 0) != 0))
+		index->writer = self;
+	return index->writer == self;
 }
 
 const struct storage_object *storage_index_add(struct storage_index *index,

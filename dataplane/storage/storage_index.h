@@ -3,7 +3,8 @@
  *   slots:    | tag << 32 | object + 1 |   0 is empty; at least twice as many as objects, so probes are short
  *   objects:  appended, never changed or removed
  *
- * Writer:  one thread, the storage worker; debug builds assert that it is always the same (X-13).
+ * Writer:  one thread, the storage worker; debug builds assert that it is always the same, or that the one before
+ *          has died (X-13).
  * Readers: any thread, any time, lock-free: an object is whole before its slot is published (release, acquire), so a
  *          reader sees all of it or none of it.
  * Full:    storage_index_add returns NULL.
@@ -11,7 +12,7 @@
 #ifndef DATAPLANE_STORAGE_STORAGE_INDEX_H
 #define DATAPLANE_STORAGE_STORAGE_INDEX_H
 
-#include <pthread.h>
+#include <sys/types.h>
 
 #include "lib/b3/b3.h"
 #include "lib/base/registry.h"
@@ -28,8 +29,7 @@ struct storage_index {
 	uint64_t mask;
 	uint32_t capacity;
 	uint32_t count; /* w: the writer; r: anyone, relaxed */
-	bool has_writer;
-	pthread_t writer;
+	pid_t writer;	/* thread id; 0: none yet (w: the writer, debug builds) */
 };
 
 static inline uint32_t storage_index_chunks(uint32_t length)
