@@ -127,14 +127,21 @@ static void add_cells(struct page *out, const struct metric_info *m, const struc
 	}
 }
 
+static void copy_until(char out[32], const char *from, const char *end)
+{
+	size_t len = strcspn(from, end);
+	len = len < 31 ? len : 31;
+	memcpy(out, from, len);
+	out[len] = '\0';
+}
+
+/* "0.1.0 (90ff1e5)" in two labels. */
 static void add_build(struct page *out, const char *name, const char *version)
 {
 	char labels[SERIES_TEXT] = "", number[32], commit[32];
-	size_t space = strcspn(version, " ");
-	snprintf(number, sizeof(number), "%.*s", (int)space, version);
 	const char *open = strchr(version, '(');
-	snprintf(commit, sizeof(commit), "%.*s", open != NULL ? (int)strcspn(open + 1, ")") : 0,
-		open != NULL ? open + 1 : "");
+	copy_until(number, version, " ");
+	copy_until(commit, open != NULL ? open + 1 : "", ")");
 	size_t len = add_label(labels, 0, "version", number);
 	add_label(labels, len, "commit", commit);
 	page_add(out, "%s{%s} 1\n", name, labels);
