@@ -9,13 +9,18 @@
 #include <rte_errno.h>
 #include <rte_launch.h>
 
-/* EAL makes a run-time directory even when told to keep no files. In RAM, and gone again at once: nothing is put there. */
-#define RUNTIME_BASE "/dev/shm"
+/* EAL makes a run-time directory even when told to keep no files. It gets one in RAM, of this process alone, that is
+ * removed again at once: nothing is put there. */
+#define RUNTIME_TEMPLATE "/dev/shm/millrace-eal-XXXXXX"
 
-static void remove_runtime_dir(void)
+static void remove_runtime_dir(const char *base)
 {
-	(void)rmdir(RUNTIME_BASE "/dpdk/rte");
-	(void)rmdir(RUNTIME_BASE "/dpdk");
+	char path[64];
+	(void)snprintf(path, sizeof(path), "%s/dpdk/rte", base);
+	(void)rmdir(path);
+	(void)snprintf(path, sizeof(path), "%s/dpdk", base);
+	(void)rmdir(path);
+	(void)rmdir(base);
 }
 
 int eal_start(const struct cpus *cpus, const cpu_set_t *allowed, char *why, size_t why_size)
@@ -32,11 +37,12 @@ int eal_start(const struct cpus *cpus, const cpu_set_t *allowed, char *why, size
 	char *argv[ARRAY_LEN(args) + 1] = {0};
 	for (unsigned i = 0; i < ARRAY_LEN(args); i++)
 		argv[i] = (char *)(uintptr_t)args[i];
-	bool is_ours = getenv("RUNTIME_DIRECTORY") == NULL &&
-		       setenv("RUNTIME_DIRECTORY", RUNTIME_BASE, 0) == 0;
+	char base[] = RUNTIME_TEMPLATE;
+	bool is_ours = getenv("RUNTIME_DIRECTORY") == NULL && mkdtemp(base) != NULL &&
+		       setenv("RUNTIME_DIRECTORY", base, 0) == 0;
 	rc = rte_eal_init(ARRAY_LEN(args), argv);
 	if (is_ours) {
-		remove_runtime_dir();
+		remove_runtime_dir(base);
 		unsetenv("RUNTIME_DIRECTORY");
 	}
 	if (rc >= 0)

@@ -12,8 +12,9 @@
 #include "lib/clock/clock.h"
 #include "lib/log/log.h"
 
-/* At a common start the two processes come up in any order; only then is a missing one worth a word. */
-enum { CONTROL_GRACE_MS = 3000 };
+/* How long the control plane may be away before that counts: at a common start the two come up in any order, and a
+ * restart takes a moment in which nobody misses it. */
+enum { CONTROL_START_MS = 3000, CONTROL_RESTART_MS = 500 };
 
 /* A macro, so that the format is checked where it is written. */
 #define EMIT(n, kind, ...) \
@@ -54,7 +55,6 @@ static void order_all(struct node *n, enum lcore_order order)
 static void look_at_control(struct node *n, uint64_t now_ns)
 {
 	bool is_up = seg_is_alive(n->seg, SHM_CONTROLPLANE);
-	bool is_late = now_ns - n->started_ns > CONTROL_GRACE_MS * NS_PER_MS;
 	if (is_up != n->is_control_up) {
 		if (is_up)
 			EMIT(n, EVENT_PROCESS_UP, "the control plane is up");
@@ -62,9 +62,9 @@ static void look_at_control(struct node *n, uint64_t now_ns)
 			EMIT(n, EVENT_PROCESS_DOWN, "the control plane is gone");
 		LOG(INFO, "the control plane is %s",
 			is_up ? "up" : "gone; serving on with the last configuration");
+		n->control_late_ns = now_ns + CONTROL_RESTART_MS * NS_PER_MS;
 	}
 	n->is_control_up = is_up;
-	n->has_seen_control |= is_up || is_late;
 }
 
 static void look_at_conf(struct node *n)
@@ -114,7 +114,7 @@ static void publish_readiness(struct node *n, uint64_t now_ns)
 {
 	struct readiness_facts facts = {
 		.is_draining = n->phase != NODE_SERVING,
-		.is_controlplane_gone = n->has_seen_control && !n->is_control_up,
+		.is_controlplane_gone = !n->is_control_up && now_ns >= n->control_late_ns,
 		.is_storage_full = storage_is_full(n->storage),
 		.lcores_missing = lcores_missing(n, now_ns),
 		.workers_missing = workers_missing(n->workers),
@@ -198,7 +198,8 @@ enum node_exit node_loop(struct node *n)
 	uint64_t watchdog_us;
 	n->has_watchdog = sd_watchdog_enabled(0, &watchdog_us) > 0;
 	n->purge_at_ns = n->started_ns + n->conf.amnesia_purge_interval_ms * NS_PER_MS;
-	n->is_control_up = n->has_seen_control = seg_is_alive(n->seg, SHM_CONTROLPLANE);
+	n->control_late_ns = n->started_ns + CONTROL_START_MS * NS_PER_MS;
+	n->is_control_up = seg_is_alive(n->seg, SHM_CONTROLPLANE);
 	beat(n, clock_now_ns());
 	sd_notify(0, "READY=1");
 	LOG(INFO, "data plane %s of node %s serves on %s, %u lcore(s)", version_string(),

@@ -34,9 +34,9 @@ struct node {
 	uint64_t started_ns;
 	uint64_t deadline_ns; /* of the drain */
 	uint64_t purge_at_ns;
-	uint64_t log_dropped;  /* as counted already */
-	uint32_t aborted;      /* requests cut */
-	bool has_seen_control; /* the control plane has been alive since our start */
+	uint64_t log_dropped;	  /* as counted already */
+	uint32_t aborted;	  /* requests cut */
+	uint64_t control_late_ns; /* from then on a missing control plane counts */
 	bool is_control_up;
 	bool has_watchdog;
 	struct seg_ready ready; /* as published */
