@@ -1,6 +1,6 @@
 /* http_chunked: the chunked transfer coding (RFC 9112 7.1), read strictly (X-19) and written.
  * Data is handed out in place. Chunk extensions are checked and ignored, trailers are checked and
- * dropped. Pure; 32 bytes of state; no allocation. */
+ * dropped. Pure; 24 bytes of state; no allocation. */
 #ifndef DATAPLANE_HTTP_HTTP_CHUNKED_H
 #define DATAPLANE_HTTP_HTTP_CHUNKED_H
 
