@@ -23,21 +23,22 @@ const char *const event_kind_names[EVENT_KIND_COUNT] = {
 
 static_assert(SHM_PROCESS_COUNT <= 2, "a state word has one bit for the process");
 
-static const uint64_t writing_bit = 2;
-
-static uint64_t state_make(uint64_t ticket, enum shm_process process)
-{
-	return ticket << 2 | (uint64_t)process;
-}
+enum { PROCESS_BIT = 1, WRITING_BIT = 2, VOID_BIT = 4, TICKET_SHIFT = 3 };
 
 static uint64_t state_ticket(uint64_t state)
 {
-	return state >> 2;
+	return state >> TICKET_SHIFT;
 }
 
 static uint64_t load(const uint64_t *word)
 {
 	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static bool swap(uint64_t *word, uint64_t *expected, uint64_t value)
+{
+	return __atomic_compare_exchange_n(
+		word, expected, value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 static struct event_slot *slot_of(struct events *ev, uint64_t ticket)
@@ -52,29 +53,30 @@ void events_init(struct events *ev)
 	__atomic_store_n(&ev->next, 1, __ATOMIC_RELEASE);
 }
 
+/* Ends a writing: the slot's event is void. Others may be marking the slot for later tickets. */
+static void release_void(struct event_slot *slot, uint64_t state)
+{
+	while (!swap(&slot->state, &state, (state | VOID_BIT) & ~(uint64_t)WRITING_BIT))
+		;
+}
+
 void events_recover(struct events *ev, enum shm_process process)
 {
 	for (unsigned i = 0; i < QUEUE_CAPACITY_EVENTS; i++) {
-		struct event_slot *slot = &ev->slots[i];
-		uint64_t state = load(&slot->state);
-		if (!(state & writing_bit) || (state & 1) != (uint64_t)process)
-			continue;
-		/* Half written: EVENT_KIND_COUNT tells readers to pass it over. */
-		struct event none = {.kind = EVENT_KIND_COUNT, .process = process};
-		words_store(slot->words, &none, sizeof(none));
-		__atomic_store_n(&slot->state, state & ~writing_bit, __ATOMIC_RELEASE);
+		uint64_t state = load(&ev->slots[i].state);
+		if ((state & WRITING_BIT) && (state & PROCESS_BIT) == (uint64_t)process)
+			release_void(&ev->slots[i], state);
 	}
 }
 
-/* Moves next past `ticket`, unless somebody has. */
+/* Moves next past `ticket`, unless somebody has. Its slot must have this ticket by now. */
 static void pass(struct events *ev, uint64_t ticket)
 {
-	__atomic_compare_exchange_n(
-		&ev->next, &ticket, ticket + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	swap(&ev->next, &ticket, ticket + 1);
 }
 
-/* Claims the slot of the next ticket for writing. Returns the ticket, or 0 when stalled writers hold
- * too many slots. */
+/* Claims the slot of the next ticket for writing. Returns the claimed state, or 0 when stalled writers
+ * hold too many slots. */
 static uint64_t claim(struct events *ev, enum shm_process process)
 {
 	int held = 0;
@@ -82,22 +84,17 @@ static uint64_t claim(struct events *ev, enum shm_process process)
 		uint64_t ticket = load(&ev->next);
 		struct event_slot *slot = slot_of(ev, ticket);
 		uint64_t state = load(&slot->state);
-		if (state_ticket(state) >= ticket) {
-			/* Claimed by another that has not moved next yet, or `ticket` is stale. */
+		uint64_t claimed = ticket << TICKET_SHIFT | WRITING_BIT | (uint64_t)process;
+		if (state & WRITING_BIT)
+			claimed = ticket << TICKET_SHIFT | VOID_BIT | WRITING_BIT |
+				  (state & PROCESS_BIT);
+		/* Else claimed by one that has not moved next yet, or `ticket` is stale. */
+		bool is_mine = state_ticket(state) < ticket && swap(&slot->state, &state, claimed);
+		if (state_ticket(load(&slot->state)) >= ticket)
 			pass(ev, ticket);
-			continue;
-		}
-		if (state & writing_bit) {
-			held++;
-			pass(ev, ticket);
-			continue;
-		}
-		uint64_t claimed = state_make(ticket, process) | writing_bit;
-		if (__atomic_compare_exchange_n(&slot->state, &state, claimed, false,
-			    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-			pass(ev, ticket);
-			return ticket;
-		}
+		if (is_mine && !(claimed & VOID_BIT))
+			return claimed;
+		held += is_mine;
 	}
 	return 0;
 }
@@ -110,13 +107,16 @@ bool events_emit(
 	va_start(args, fmt);
 	vsnprintf(event.text, sizeof(event.text), fmt, args);
 	va_end(args);
-	uint64_t ticket = claim(ev, process);
-	if (ticket == 0)
+	uint64_t claimed = claim(ev, process);
+	if (claimed == 0)
 		return false;
-	struct event_slot *slot = slot_of(ev, ticket);
+	struct event_slot *slot = slot_of(ev, state_ticket(claimed));
 	words_store(slot->words, &event, sizeof(event));
-	__atomic_store_n(&slot->state, state_make(ticket, process), __ATOMIC_RELEASE);
-	return true;
+	uint64_t state = claimed;
+	if (swap(&slot->state, &state, claimed & ~(uint64_t)WRITING_BIT))
+		return true;
+	release_void(slot, state);
+	return false;
 }
 
 struct events_cursor events_tail(const struct events *ev, uint32_t back)
@@ -146,19 +146,17 @@ int events_next(
 			skip_lost(ev, cur, lost);
 			continue;
 		}
-		if (state_ticket(state) < cur->next) {
+		if (state & VOID_BIT) {
 			cur->next++;
 			continue;
 		}
-		if (state & writing_bit)
+		if (state & WRITING_BIT)
 			return 0;
 		words_load(out, slot->words, sizeof(*out));
 		if (load(&slot->state) != state)
 			continue;
 		cur->next++;
-		if (out->kind != EVENT_KIND_COUNT)
-			return 1;
-		(*lost)++;
+		return 1;
 	}
 	return 0;
 }

@@ -1,14 +1,14 @@
 /* events: the broadcast ring (X-16): newest kept, oldest overwritten, each slow reader counts what it
  * lost.
  *
- *   ticket t lives in slot t % 1024; a slot's state word is ticket << 2 | writing << 1 | process
+ *   ticket t lives in slot t % 1024
+ *   a slot's state word is ticket << 3 | void << 2 | writing << 1 | process
  *
  *   writer:  t = next; claim slot t by compare-and-swap; move next to t + 1; write; publish.
  *            A claim that another writer did not follow up is followed up for it, so a writer that
- *            dies anywhere holds up nobody. A slot that a stalled writer still holds from the lap
- *            before is passed over: its ticket stays empty.
- *   reader:  below next, slot t has ticket t (whole or being written), a later one (lost), or an
- *            older one (passed over).
+ *            dies anywhere holds up no writer. A slot that a stalled writer still holds from the lap
+ *            before is marked void for ticket t and passed over.
+ *   reader:  below next, slot t has ticket t (whole, being written, or void) or a later one (lost).
  *
  * Writers: any thread of both processes; lock-free. A process that died while writing leaves its slot
  *          claimed; the restarted one releases it with events_recover.
@@ -56,11 +56,11 @@ struct events {
 
 void events_init(struct events *ev);
 
-/* Releases the slots that a dead run of `process` left claimed; readers count them as lost. */
+/* Releases the slots that a dead run of `process` left claimed; their events never were. */
 void events_recover(struct events *ev, enum shm_process process);
 
-/* Returns false when the event had to be dropped (stalled writers hold the slots it tried); the
- * caller counts queue_dropped_total{events}. The text is printf-like and cut to fit. */
+/* Returns false when the event had to be dropped (stalled writers hold the slots it tried, or this
+ * writer itself stalled for a whole lap); the caller counts queue_dropped_total{events}. The text is printf-like and cut to fit. */
 bool events_emit(struct events *ev, enum shm_process process, enum event_kind kind, const char *fmt,
 	...) PRINTF_LIKE(4, 5);
 
