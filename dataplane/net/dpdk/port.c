@@ -1,0 +1,280 @@
+#include "dataplane/net/dpdk/port.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "lib/clock/clock.h"
+#include "lib/log/log.h"
+
+enum { NAME_BYTES = RTE_ETH_NAME_MAX_LEN, ETHERNET_EXTRA = 18 };
+
+void port_rss_key(uint8_t out[PORT_RSS_KEY_BYTES])
+{
+	for (unsigned i = 0; i < PORT_RSS_KEY_BYTES; i += 2) {
+		out[i] = 0x6d;
+		out[i + 1] = 0x5a;
+	}
+}
+
+bool port_is_pci(const char *device)
+{
+	unsigned domain, bus, slot, function;
+	int used = 0;
+	if (sscanf(device, "%x:%x:%x.%x%n", &domain, &bus, &slot, &function, &used) == 4)
+		return device[used] == '\0' || device[used] == ',';
+	if (sscanf(device, "%x:%x.%x%n", &bus, &slot, &function, &used) == 3)
+		return device[used] == '\0' || device[used] == ',';
+	return false;
+}
+
+int port_split_device(const char *device, char *name, size_t name_size, const char **args)
+{
+	size_t len = strcspn(device, ",");
+	if (len == 0 || len >= name_size)
+		return -EINVAL;
+	memcpy(name, device, len);
+	name[len] = '\0';
+	*args = device[len] == ',' ? device + len + 1 : device + len;
+	return 0;
+}
+
+static int refuse(int rc, char *why, size_t why_size, const char *device, const char *what)
+{
+	snprintf(why, why_size, "port %s: %s: %s", device, what, rte_strerror(-rc));
+	return rc;
+}
+
+/* Finds the device's port; attaches the device when it is not there yet. */
+static int attach(struct port *p, char *why, size_t why_size)
+{
+	char name[NAME_BYTES];
+	const char *args;
+	if (port_split_device(p->device, name, sizeof(name), &args) != 0)
+		return refuse(-EINVAL, why, why_size, p->device, "not a device");
+	if (rte_eth_dev_get_port_by_name(name, &p->id) == 0)
+		return 0;
+	int rc = rte_dev_probe(p->device);
+	if (rc != 0)
+		return refuse(rc < 0 ? rc : -ENODEV, why, why_size, p->device, "cannot be opened");
+	rc = rte_eth_dev_get_port_by_name(name, &p->id);
+	return rc == 0 ? 0 : refuse(-ENODEV, why, why_size, p->device, "is not a network port");
+}
+
+static void choose_offloads(
+	struct port *p, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
+{
+	const uint64_t rx_l4 = RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+	const uint64_t tx_l4 = RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+	uint64_t rx = p->conf.has_offloads ? info->rx_offload_capa : 0;
+	uint64_t tx = p->conf.has_offloads ? info->tx_offload_capa : 0;
+	p->rx_checks_ip = (rx & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM) != 0;
+	p->rx_checks_l4 = (rx & rx_l4) == rx_l4;
+	p->tx_sums_ip = (tx & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
+	p->tx_sums_l4 = (tx & tx_l4) == tx_l4;
+	p->takes_chains = (info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+	conf->rxmode.offloads = (p->rx_checks_ip ? RTE_ETH_RX_OFFLOAD_IPV4_CKSUM : 0) |
+				(p->rx_checks_l4 ? rx_l4 : 0);
+	conf->txmode.offloads = (p->tx_sums_ip ? RTE_ETH_TX_OFFLOAD_IPV4_CKSUM : 0) |
+				(p->tx_sums_l4 ? tx_l4 : 0) |
+				(p->takes_chains ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0);
+	/* net_ring gives the buffers themselves to whoever reads the ring. */
+	p->keeps_pointers = strcmp(info->driver_name, "net_ring") == 0;
+}
+
+static int choose_queues(struct port *p, const struct rte_eth_dev_info *info, char *why, size_t why_size)
+{
+	if (info->max_tx_queues < p->conf.lcores) {
+		snprintf(why, why_size,
+			"port %s has %u transmit queues and net.lcores has %u CPUs: each needs one "
+			"(give the device more, such as qpairs=%u, or use fewer lcores)",
+			p->device, info->max_tx_queues, p->conf.lcores, p->conf.lcores);
+		return -ENOSPC;
+	}
+	p->tx_queues = p->conf.lcores;
+	p->rx_queues = info->max_rx_queues < p->conf.lcores ? info->max_rx_queues : p->conf.lcores;
+	const uint64_t wanted = RTE_ETH_RSS_NONFRAG_IPV4_TCP;
+	p->has_rss = p->conf.lcores == 1 || (p->rx_queues == p->conf.lcores && info->reta_size != 0 &&
+						    (info->flow_type_rss_offloads & wanted) == wanted);
+	return 0;
+}
+
+static void choose_rss(
+	const struct port *p, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf, uint8_t *key)
+{
+	if (!p->has_rss || p->conf.lcores == 1)
+		return;
+	port_rss_key(key);
+	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
+	conf->rx_adv_conf.rss_conf.rss_key = key;
+	conf->rx_adv_conf.rss_conf.rss_key_len =
+		info->hash_key_size != 0 && info->hash_key_size <= PORT_RSS_KEY_BYTES
+			? info->hash_key_size
+			: 40;
+	conf->rx_adv_conf.rss_conf.rss_hf =
+		(RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP) & info->flow_type_rss_offloads;
+}
+
+static int set_up_queues(struct port *p, const struct rte_eth_dev_info *info)
+{
+	uint16_t rx_desc = p->conf.rx_desc, tx_desc = p->conf.tx_desc;
+	int socket = rte_eth_dev_socket_id(p->id);
+	int rc = rte_eth_dev_adjust_nb_rx_tx_desc(p->id, &rx_desc, &tx_desc);
+	(void)info;
+	for (uint16_t q = 0; rc == 0 && q < p->rx_queues; q++)
+		rc = rte_eth_rx_queue_setup(
+			p->id, q, rx_desc, (unsigned)socket, NULL, p->conf.pools[q]);
+	for (uint16_t q = 0; rc == 0 && q < p->tx_queues; q++)
+		rc = rte_eth_tx_queue_setup(p->id, q, tx_desc, (unsigned)socket, NULL);
+	return rc;
+}
+
+static int configure(struct port *p, char *why, size_t why_size)
+{
+	uint8_t key[PORT_RSS_KEY_BYTES];
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf = {0};
+	int rc = rte_eth_dev_info_get(p->id, &info);
+	if (rc != 0)
+		return refuse(rc, why, why_size, p->device, "says nothing about itself");
+	rc = choose_queues(p, &info, why, why_size);
+	if (rc != 0)
+		return rc;
+	choose_offloads(p, &info, &conf);
+	choose_rss(p, &info, &conf, key);
+	if (info.max_mtu >= p->conf.mtu || info.max_mtu == 0)
+		conf.rxmode.mtu = p->conf.mtu;
+	else if (info.max_rx_pktlen < (uint32_t)p->conf.mtu + ETHERNET_EXTRA)
+		return refuse(-EMSGSIZE, why, why_size, p->device, "dpdk.mtu is above its largest");
+	rc = rte_eth_dev_configure(p->id, p->rx_queues, p->tx_queues, &conf);
+	if (rc != 0)
+		return refuse(rc, why, why_size, p->device, "cannot be configured");
+	rc = set_up_queues(p, &info);
+	return rc == 0 ? 0 : refuse(rc, why, why_size, p->device, "has no such queues");
+}
+
+/* Some virtual devices know no modes and receive everything: not an error. */
+static void choose_modes(const struct port *p)
+{
+	if (p->conf.is_promiscuous)
+		(void)rte_eth_promiscuous_enable(p->id);
+	/* The groups of neighbour discovery; a port without filters for them gets everything instead. */
+	if (rte_eth_allmulticast_enable(p->id) != 0 && !p->conf.is_promiscuous)
+		(void)rte_eth_promiscuous_enable(p->id);
+}
+
+static int start(struct port *p, char *why, size_t why_size)
+{
+	int rc = attach(p, why, why_size);
+	if (rc != 0)
+		return rc;
+	rc = configure(p, why, why_size);
+	if (rc == 0) {
+		rc = rte_eth_dev_start(p->id);
+		if (rc != 0)
+			(void)refuse(rc, why, why_size, p->device, "does not start");
+	}
+	struct rte_ether_addr mac;
+	if (rc == 0)
+		rc = rte_eth_macaddr_get(p->id, &mac);
+	if (rc != 0) {
+		port_close(p);
+		return rc;
+	}
+	memcpy(p->mac, mac.addr_bytes, WIRE_MAC_BYTES);
+	choose_modes(p);
+	p->has_link = true;
+	atomic_store_explicit(&p->state, PORT_UP, memory_order_release);
+	return 0;
+}
+
+int port_open(struct port *p, const struct port_conf *conf, char *why, size_t why_size)
+{
+	MUST(conf->lcores > 0 && conf->lcores <= LIMIT_LCORES);
+	p->conf = *conf;
+	int n = snprintf(p->device, sizeof(p->device), "%s", conf->device);
+	if (n < 0 || (size_t)n >= sizeof(p->device))
+		return refuse(-EINVAL, why, why_size, conf->device, "the device is too long");
+	p->conf.device = p->device;
+	return start(p, why, why_size);
+}
+
+void port_close(struct port *p)
+{
+	char name[NAME_BYTES];
+	const char *args;
+	atomic_store(&p->state, PORT_CLOSED);
+	if (!rte_eth_dev_is_valid_port(p->id))
+		return;
+	struct rte_eth_dev_info info;
+	bool has_info = rte_eth_dev_info_get(p->id, &info) == 0;
+	(void)rte_eth_dev_stop(p->id);
+	(void)rte_eth_dev_close(p->id);
+	if (has_info && info.device != NULL && port_split_device(p->device, name, sizeof(name), &args) == 0)
+		(void)rte_dev_remove(info.device);
+}
+
+void port_enter(struct port *p, unsigned lcore)
+{
+	atomic_store(&p->is_used[lcore], true);
+}
+
+void port_leave(struct port *p, unsigned lcore)
+{
+	atomic_store_explicit(&p->is_used[lcore], false, memory_order_release);
+}
+
+static bool is_left(struct port *p)
+{
+	for (unsigned i = 0; i < p->conf.lcores; i++) {
+		if (atomic_load_explicit(&p->is_used[i], memory_order_acquire))
+			return false;
+	}
+	return true;
+}
+
+static void watch_link(struct port *p)
+{
+	struct rte_eth_link link;
+	if (rte_eth_link_get_nowait(p->id, &link) != 0)
+		return;
+	bool has_link = link.link_status == RTE_ETH_LINK_UP;
+	if (has_link == p->has_link)
+		return;
+	p->has_link = has_link;
+	if (has_link)
+		LOG(INFO, "port %s: the link is up", p->device);
+	else
+		LOG(WARN, "port %s: the link is down", p->device);
+}
+
+void port_watch(struct port *p, uint64_t now_ns)
+{
+	char why[256];
+	switch ((enum port_state)atomic_load(&p->state)) {
+	case PORT_UP:
+		watch_link(p);
+		if (p->has_link || now_ns < p->retry_ns)
+			return;
+		p->retry_ns = now_ns + PORT_RETRY_MS * NS_PER_MS;
+		if (rte_eth_dev_is_removed(p->id) == 0)
+			return;
+		LOG(ERROR, "port %s is gone", p->device);
+		atomic_store(&p->state, PORT_LEAVING);
+		return;
+	case PORT_LEAVING:
+		if (is_left(p))
+			port_close(p);
+		return;
+	case PORT_CLOSED:
+		if (now_ns < p->retry_ns)
+			return;
+		p->retry_ns = now_ns + PORT_RETRY_MS * NS_PER_MS;
+		if (start(p, why, sizeof(why)) == 0)
+			LOG(INFO, "port %s is back", p->device);
+		return;
+	}
+}

@@ -1,0 +1,81 @@
+/* port: one ethdev port: found by its device string, set up with a queue pair per lcore, started.
+ * Owner:   the main thread opens, watches and closes it; each lcore receives and sends on its own queue while the port
+ *          is up.
+ * Loss:    port_watch notices that the device is gone. The lcores leave it (port_is_up) and say so (port_leave); then
+ *          the device is closed and looked for again every PORT_RETRY_MS.
+ * RSS:     the key is one 16-bit pattern repeated: both directions of a flow have the same hash. */
+#ifndef DATAPLANE_NET_DPDK_PORT_H
+#define DATAPLANE_NET_DPDK_PORT_H
+
+#include <stdatomic.h>
+
+#include "dataplane/net/dpdk/wire.h"
+#include "lib/base/registry.h"
+
+struct rte_mempool;
+
+enum { PORT_DEVICE_BYTES = 160, PORT_RETRY_MS = 500, PORT_RSS_KEY_BYTES = 52 };
+
+struct port_conf {
+	const char *device; /* a PCI address, or NAME,ARGUMENTS of a virtual device */
+	uint16_t lcores;
+	uint16_t mtu;
+	uint16_t rx_desc;
+	uint16_t tx_desc;
+	bool is_promiscuous;
+	bool has_offloads; /* use what the port offers */
+	struct rte_mempool *const *pools; /* one per lcore; outlive the port */
+};
+
+enum port_state { PORT_CLOSED, PORT_UP, PORT_LEAVING };
+
+struct port {
+	/* read by the lcores */
+	_Atomic uint32_t state; /* enum port_state (w: main thread) */
+	uint16_t id;
+	uint16_t rx_queues;
+	uint16_t tx_queues;
+	uint8_t mac[WIRE_MAC_BYTES];
+	bool has_rss;	     /* else whoever receives a packet must ask whose it is */
+	bool rx_checks_ip;   /* offloads in use */
+	bool rx_checks_l4;
+	bool tx_sums_ip;
+	bool tx_sums_l4;
+	bool takes_chains;   /* packets of several buffers */
+	bool keeps_pointers; /* hands our buffers to another thread: everything must be copied */
+
+	/* (w: each lcore its own) lcores that still use the port */
+	_Atomic bool is_used[LIMIT_LCORES];
+
+	/* the main thread's */
+	struct port_conf conf;
+	char device[PORT_DEVICE_BYTES];
+	bool has_link;
+	uint64_t retry_ns;
+};
+
+/* Sets the device up and starts it. On failure returns -errno and fills `why`. */
+CHECKED int port_open(struct port *p, const struct port_conf *conf, char *why, size_t why_size);
+/* No lcore uses it any more. */
+void port_close(struct port *p);
+
+/* Looks after link and device; call it now and then. */
+void port_watch(struct port *p, uint64_t now_ns);
+
+static inline bool port_is_up(const struct port *p)
+{
+	return atomic_load_explicit(&p->state, memory_order_acquire) == PORT_UP;
+}
+
+/* An lcore begins to use a port that is up, or has stopped using one that is not. */
+void port_enter(struct port *p, unsigned lcore);
+void port_leave(struct port *p, unsigned lcore);
+
+/* The symmetric key. */
+void port_rss_key(uint8_t out[PORT_RSS_KEY_BYTES]);
+
+/* Splits "net_af_packet0,iface=eth1" into name and arguments. A PCI address has none. */
+CHECKED int port_split_device(const char *device, char *name, size_t name_size, const char **args);
+bool port_is_pci(const char *device);
+
+#endif
