@@ -101,7 +101,7 @@ struct http_server {
 	struct pool conns;
 	struct pool exchanges;
 	struct pool heads;
-	TAILQ_HEAD(, http_conn) run;
+	TAILQ_HEAD(http_conn_run, http_conn) run;
 	unsigned run_count;
 	uint32_t generation; /* of the newest connection */
 	bool is_draining;

@@ -50,6 +50,7 @@ void http_exchange_finish(struct http_exchange *x)
 	struct tally *t = rq->server->c.tally;
 	enum label_route route = rq->route->label;
 	tally_inc(t, tally_http_cell(route, rq->method, http_reply_status_label(x->status)));
+	/* By the lcore's clock: what is answered within one turn counts as no time. */
 	tally_observe(t, TALLY_REQUEST_LATENCY + (unsigned)route * HIST_CELLS,
 		http_server_now(rq->server) - rq->first_byte_ns);
 	http_exchange_end(x);

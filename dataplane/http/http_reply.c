@@ -202,12 +202,14 @@ static bool fetch(struct http_exchange *x)
 		x->offset += len;
 		return len != 0;
 	}
-	char head[HTTP_CHUNKED_HEAD_BYTES];
 	x->is_last = len == 0;
-	if (x->is_chunked && len != 0)
-		append_out(x, head, http_chunked_head(head, len));
-	if (x->is_chunked && len == 0)
+	if (x->is_chunked && len != 0) {
+		char head[HTTP_CHUNKED_HEAD_BYTES];
+		size_t head_len = http_chunked_head(head, len);
+		append_out(x, head, head_len);
+	} else if (x->is_chunked) {
 		append_out(x, HTTP_CHUNKED_END, sizeof(HTTP_CHUNKED_END) - 1);
+	}
 	x->offset += len;
 	return true;
 }
