@@ -80,9 +80,6 @@ int ops_socket_open(
 		return err;
 	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	err = s->fd < 0 ? -errno : bind_private(s->fd, &address);
-	struct stat st;
-	if (err == 0 && stat(s->path, &st) != 0)
-		err = -errno;
 	if (err != 0) {
 		snprintf(why, why_size, "cannot listen on %s: %s", s->path, strerror(-err));
 		if (s->fd >= 0)
@@ -90,16 +87,12 @@ int ops_socket_open(
 		s->fd = -1;
 		return err;
 	}
-	s->dev = st.st_dev;
-	s->ino = st.st_ino;
 	return 0;
 }
 
 void ops_socket_close(struct ops_socket *s)
 {
-	struct stat st;
-	if (stat(s->path, &st) == 0 && st.st_dev == s->dev && st.st_ino == s->ino)
-		unlink(s->path);
+	unlink(s->path);
 	close(s->fd);
 	s->fd = -1;
 }

@@ -10,15 +10,14 @@
 struct ops_socket {
 	int fd;
 	char path[OPS_PATH];
-	dev_t dev; /* of the socket file that is ours */
-	ino_t ino;
 };
 
 /* Listens. Returns 0, or -errno with one line in `why`. */
 CHECKED int ops_socket_open(
 	struct ops_socket *s, const char *run_dir, const char *name, char *why, size_t why_size);
 
-/* Closes it and removes the file, unless another process has put its own there meanwhile. */
+/* Removes the file and closes it. The file is still ours: whoever would replace it needs our role in
+ * the segment first. */
 void ops_socket_close(struct ops_socket *s);
 
 /* May the process at the other end ask? Root and our own user may. Fills uid and pid. */
