@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import time
 
+from harness import children, free_port
+
 SERVER_CPU, CLIENT_CPU = 0, 1
 
 NGINX = """
@@ -37,12 +39,6 @@ http {{
 """
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def wait_port(port, process):
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and process.poll() is None:
@@ -55,7 +51,7 @@ def wait_port(port, process):
 
 @contextlib.contextmanager
 def nginx(body, nopush):
-    """One worker on the server CPU, a static file; gives (URL, command)."""
+    """One worker on the server CPU, a static file; gives (URL, command, process id of the worker)."""
     path = tempfile.mkdtemp(prefix="mr-nginx-")
     port = free_port()
     os.mkdir(os.path.join(path, "html"))
@@ -67,7 +63,8 @@ def nginx(body, nopush):
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_port(port, process)
-        yield f"http://127.0.0.1:{port}/object", " ".join(argv[:4]) + f" (tcp_nopush {'on' if nopush else 'off'})"
+        command = " ".join(argv[:4]) + f" (tcp_nopush {'on' if nopush else 'off'})"
+        yield f"http://127.0.0.1:{port}/object", command, children(process.pid)[0]
     finally:
         process.terminate()
         process.wait(10)
@@ -77,8 +74,16 @@ def nginx(body, nopush):
 WRK = ["taskset", "-c", str(CLIENT_CPU), "wrk", "-t1", "-c64", "--latency"]
 
 
-def wrk(url, seconds):
-    """One run: {'rps', 'p50_us', 'p99_us', 'errors'}."""
+def cpu_s(pid):
+    """CPU time a process has used so far."""
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        fields = f.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wrk(url, seconds, server_pid):
+    """One run: {'rps', 'cpu_us' per request, 'p50_us', 'p99_us', 'errors'}."""
+    before = cpu_s(server_pid)
     out = subprocess.run(WRK + [f"-d{seconds}s", url], capture_output=True, text=True, timeout=seconds + 30)
     text = out.stdout
     found = re.search(r"Requests/sec:\s+([\d.]+)", text)
@@ -86,6 +91,7 @@ def wrk(url, seconds):
         raise RuntimeError(f"wrk failed: {text}{out.stderr}")
     return {
         "rps": float(found[1]),
+        "cpu_us": (cpu_s(server_pid) - before) * 1e6 / int(re.search(r"(\d+) requests in", text)[1]),
         "p50_us": to_us(re.search(r"50%\s+([\d.]+)(us|ms|s)", text)),
         "p99_us": to_us(re.search(r"99%\s+([\d.]+)(us|ms|s)", text)),
         "errors": "Socket errors" in text or "Non-2xx" in text,
