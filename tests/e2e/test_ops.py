@@ -196,9 +196,7 @@ def events_follow_and_audit(node):
 @test()
 def completion(node):
     """The bash completion knows the commands."""
-    script = next(p for p in (os.path.join(ROOT, "tools/millctl/millctl.bash"),
-                              os.path.join(ROOT, "config/millctl.bash"),
-                              os.path.join(ROOT, "tools/millctl/completion.bash")) if os.path.exists(p))
+    script = os.path.join(ROOT, "tools/millctl/millctl.bash-completion")
     probe = (f"set -eu; . {script}; spec=$(complete -p millctl); fn=${{spec#*-F }}; fn=${{fn%% *}}\n"
              'COMP_WORDS=(millctl "$1"); COMP_CWORD=1; COMP_LINE="millctl $1"; COMP_POINT=${#COMP_LINE}\n'
              '"$fn" millctl "$1" millctl; echo "${COMPREPLY[@]}"')
