@@ -101,7 +101,7 @@ struct net_conf {
 struct net_ops {
 	int (*listen)(struct net *net, const struct net_listener_conf *lc, struct addr *bound);
 	void (*stop_listening)(struct net *net);
-	struct net_conn *(*connect)(struct net *net, const struct addr *to,
+	struct net_conn *(*connect)(struct net *net, const struct addr *local, const struct addr *to,
 		const struct net_events *events, void *user);
 	struct net_udp *(*udp_open)(
 		struct net *net, const struct addr *local, net_datagram *on_datagram, void *user);
@@ -130,11 +130,12 @@ static inline void net_stop_listening(struct net *net)
 	net->ops->stop_listening(net);
 }
 
-/* Starts an active open; on_open or on_closed follows. NULL when all connection slots are taken. */
-static inline struct net_conn *net_connect(
-	struct net *net, const struct addr *to, const struct net_events *events, void *user)
+/* Starts an active open from `local` (NULL: any address of ours that fits; port 0: any port); on_open or on_closed
+ * follows. NULL when all connection slots are taken, or `local` cannot be had. */
+static inline struct net_conn *net_connect(struct net *net, const struct addr *local,
+	const struct addr *to, const struct net_events *events, void *user)
 {
-	return net->ops->connect(net, to, events, user);
+	return net->ops->connect(net, local, to, events, user);
 }
 
 /* One turn: moves packets, runs events. Waits up to wait_ns when there is nothing to do (0: never waits).

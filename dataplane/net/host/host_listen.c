@@ -196,16 +196,36 @@ void host_listen_stop(struct net *net)
 	}
 }
 
-struct net_conn *host_listen_connect(
-	struct net *net, const struct addr *to, const struct net_events *events, void *user)
+/* A socket of the family of `sa`, bound to `local` unless that is NULL; -1 when it cannot be. */
+static int client_socket(const union host_addr *sa, const struct addr *local)
+{
+	int fd = socket(sa->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	(void)set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
+	if (local == NULL)
+		return fd;
+	union host_addr from;
+	socklen_t len = host_addr_from(&from, local);
+	/* The port is chosen when the peer is known: one port then serves many peers. */
+	(void)set_flag(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
+	(void)set_flag(fd, SOL_SOCKET, SO_REUSEADDR);
+	if (bind(fd, &from.any, len) != 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+struct net_conn *host_listen_connect(struct net *net, const struct addr *local,
+	const struct addr *to, const struct net_events *events, void *user)
 {
 	struct host *h = (struct host *)net;
 	union host_addr sa;
 	socklen_t len = host_addr_from(&sa, to);
-	int fd = socket(sa.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = client_socket(&sa, local);
 	if (fd < 0)
 		return NULL;
-	(void)set_flag(fd, IPPROTO_TCP, TCP_NODELAY);
 	int rc = connect(fd, &sa.any, len);
 	int error = rc != 0 && errno != EINPROGRESS ? errno : 0;
 	struct host_conn_start start = {

@@ -14,7 +14,7 @@ void host_listen_stop(struct net *net);
 /* Accepts what waits, up to HOST_ACCEPTS_PER_TURN. */
 void host_listen_event(struct host *h, unsigned index);
 
-struct net_conn *host_listen_connect(
-	struct net *net, const struct addr *to, const struct net_events *events, void *user);
+struct net_conn *host_listen_connect(struct net *net, const struct addr *local,
+	const struct addr *to, const struct net_events *events, void *user);
 
 #endif

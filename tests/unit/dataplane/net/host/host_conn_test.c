@@ -390,7 +390,7 @@ static void test_connect(void)
 {
 	struct rig *r = rig_open(usual, "127.0.0.1:0");
 	struct rig_conn *out = rig_record(r);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(net_connect(r->net, &r->at, &rig_events, out));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(net_connect(r->net, NULL, &r->at, &rig_events, out));
 	CU_ASSERT_EQUAL(out->opened, 0);
 	CU_ASSERT_TRUE(RIG_UNTIL(r, out->opened == 1 && r->count == 2));
 	CU_ASSERT_TRUE(net_send_copy(out->conn, "ping", 4));
@@ -404,13 +404,32 @@ static void test_connect(void)
 	rig_close(r);
 }
 
+/* N-6: a load generator has many addresses. */
+static void test_connect_from(void)
+{
+	struct rig *r = rig_open(usual, "127.0.0.1:0");
+	struct rig_conn *out = rig_record(r);
+	struct addr local, elsewhere, v6;
+	CU_ASSERT_EQUAL_FATAL(addr_parse(&local, "127.0.0.9:0"), 0);
+	CU_ASSERT_EQUAL_FATAL(addr_parse(&elsewhere, "192.0.2.1:0"), 0);
+	CU_ASSERT_EQUAL_FATAL(addr_parse(&v6, "[::1]:0"), 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(net_connect(r->net, &local, &r->at, &rig_events, out));
+	CU_ASSERT_TRUE_FATAL(RIG_UNTIL(r, out->opened == 1 && r->count == 2));
+	CU_ASSERT_EQUAL(memcmp(out->conn->local.ip, local.ip, sizeof(local.ip)), 0);
+	CU_ASSERT_NOT_EQUAL(out->conn->local.port, 0);
+	CU_ASSERT_EQUAL(memcmp(r->conns[1].conn->peer.ip, local.ip, sizeof(local.ip)), 0);
+	CU_ASSERT_PTR_NULL(net_connect(r->net, &elsewhere, &r->at, &rig_events, NULL));
+	CU_ASSERT_PTR_NULL(net_connect(r->net, &v6, &r->at, &rig_events, NULL));
+	rig_close(r);
+}
+
 static void test_connect_refused(void)
 {
 	struct rig *r = rig_open(usual, "127.0.0.1:0");
 	struct addr nobody = r->at;
 	net_stop_listening(r->net);
 	struct rig_conn *out = rig_record(r);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(net_connect(r->net, &nobody, &rig_events, out));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(net_connect(r->net, NULL, &nobody, &rig_events, out));
 	CU_ASSERT_EQUAL(out->closed, 0);
 	CU_ASSERT_TRUE(RIG_UNTIL(r, out->closed == 1));
 	CU_ASSERT_EQUAL(out->end, NET_END_REFUSED);
@@ -423,7 +442,7 @@ static void test_connect_no_slot(void)
 	struct rig *r = rig_open((struct rig_size){.conns_max = 1, .rx_blocks = 1}, "127.0.0.1:0");
 	int fd = rig_peer(r);
 	CU_ASSERT_TRUE_FATAL(RIG_UNTIL(r, r->count == 1));
-	CU_ASSERT_PTR_NULL(net_connect(r->net, &r->at, &rig_events, NULL));
+	CU_ASSERT_PTR_NULL(net_connect(r->net, NULL, &r->at, &rig_events, NULL));
 	close(fd);
 	rig_close(r);
 }
@@ -538,6 +557,7 @@ static const struct unit_case cases[] = {
 	{"abort_resets", test_abort_resets},
 	{"stale_events", test_stale_events},
 	{"connect", test_connect},
+	{"connect_from", test_connect_from},
 	{"connect_refused", test_connect_refused},
 	{"connect_no_slot", test_connect_no_slot},
 	{"stop_listening", test_stop_listening},
