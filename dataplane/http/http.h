@@ -150,6 +150,10 @@ const struct net_events *http_server_events(void);
  * turn: the lcore must not sleep while there are any. */
 unsigned http_server_turn(struct http_server *s);
 
+/* At the end of a turn that took `spent_ns`: times the requests that were begun and answered in it. The clock is read
+ * once a turn, not once a request, so each counts as taking the whole turn: never less than it did. */
+void http_server_turn_end(struct http_server *s, uint64_t spent_ns);
+
 /* Drain (X-6): new requests get 503 draining and a close; idle connections are closed; those with a request under
  * way finish it. http_server_busy counts requests begun and not yet fully sent. http_server_abort cuts the rest,
  * counts tasks_aborted_total{request} and returns how many requests that were. */

@@ -105,6 +105,7 @@ struct http_server {
 	unsigned run_count;
 	uint32_t generation; /* of the newest connection */
 	bool is_draining;
+	uint32_t turn_answered[TALLY_SET_ROUTE]; /* requests begun and answered in this turn */
 	uint64_t common_until_ns;
 	char common[HTTP_COMMON_BYTES];
 	uint64_t corr_next;

@@ -69,6 +69,17 @@ unsigned http_server_turn(struct http_server *s)
 	return s->run_count;
 }
 
+void http_server_turn_end(struct http_server *s, uint64_t spent_ns)
+{
+	for (unsigned route = 0; route < TALLY_SET_ROUTE; route++) {
+		if (s->turn_answered[route] == 0)
+			continue;
+		tally_observe_many(s->c.tally, TALLY_REQUEST_LATENCY + route * HIST_CELLS, spent_ns,
+			s->turn_answered[route]);
+		s->turn_answered[route] = 0;
+	}
+}
+
 /* The connection in a slot, or NULL. */
 static struct http_conn *conn_at(const struct http_server *s, uint32_t slot)
 {

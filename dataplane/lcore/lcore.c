@@ -226,6 +226,7 @@ static void turn(struct lcore *lc)
 		atomic_load_explicit(&lc->order, memory_order_relaxed) != lc->obeyed)
 		housekeep(lc);
 	lc->now_ns = clock_now_ns();
+	http_server_turn_end(lc->http, lc->now_ns - awake_ns);
 	tally_add(lc->tally, TALLY_LCORE_TOTAL, lc->now_ns - start_ns);
 	if (done == 0)
 		return;

@@ -83,11 +83,16 @@ const struct metric_info metric_infos[METRIC_COUNT] = {
 
 void tally_observe(struct tally *t, unsigned first_cell, uint64_t value_ns)
 {
+	tally_observe_many(t, first_cell, value_ns, 1);
+}
+
+void tally_observe_many(struct tally *t, unsigned first_cell, uint64_t value_ns, uint64_t count)
+{
 	unsigned bucket = 0;
 	while (value_ns > tally_hist_bounds_ns[bucket])
 		bucket++;
-	tally_inc(t, first_cell + bucket);
-	tally_add(t, first_cell + HIST_BUCKETS, value_ns);
+	tally_add(t, first_cell + bucket, count);
+	tally_add(t, first_cell + HIST_BUCKETS, value_ns * count);
 }
 
 void tally_shift(struct tally *t, unsigned cell, int64_t delta)

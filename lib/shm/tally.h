@@ -150,6 +150,9 @@ static inline unsigned tally_http_cell(
  * HIST_CELLS). */
 void tally_observe(struct tally *t, unsigned first_cell, uint64_t value_ns);
 
+/* The same, `count` times. */
+void tally_observe_many(struct tally *t, unsigned first_cell, uint64_t value_ns, uint64_t count);
+
 /* Adds `delta` (may be negative) to a gauge. */
 void tally_shift(struct tally *t, unsigned cell, int64_t delta);
 

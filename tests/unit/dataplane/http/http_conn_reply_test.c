@@ -194,6 +194,24 @@ static void test_metrics(void)
 	rig_fini(&rig);
 }
 
+/* what is answered within one turn takes as long as the turn, by one reading of the clock. */
+static void test_latency_of_a_turn(void)
+{
+	unsigned hist = TALLY_REQUEST_LATENCY + LABEL_ROUTE_OBJECT * HIST_CELLS;
+	rig_service_start(&rig, &service);
+	struct rig_conn *c = rig_connect(&rig);
+	for (unsigned i = 0; i < 3; i++)
+		rig_say(c, GET("/echo"));
+	CU_ASSERT_EQUAL(tally_get(rig.tally, hist + HIST_BUCKETS), 0);
+	http_server_turn_end(rig.server, 15000);
+	CU_ASSERT_EQUAL(tally_get(rig.tally, hist), 0);
+	CU_ASSERT_EQUAL(tally_get(rig.tally, hist + 1), 3);
+	CU_ASSERT_EQUAL(tally_get(rig.tally, hist + HIST_BUCKETS), 45000);
+	http_server_turn_end(rig.server, 15000);
+	CU_ASSERT_EQUAL(tally_get(rig.tally, hist + HIST_BUCKETS), 45000);
+	rig_fini(&rig);
+}
+
 static const struct unit_case cases[] = {
 	{"pieces", test_pieces},
 	{"backpressure", test_backpressure},
@@ -204,6 +222,7 @@ static const struct unit_case cases[] = {
 	{"job_error", test_job_error},
 	{"busy", test_busy},
 	{"metrics", test_metrics},
+	{"latency_of_a_turn", test_latency_of_a_turn},
 };
 
 UNIT_MAIN("http_conn_reply", cases)
