@@ -101,8 +101,8 @@ struct net_conf {
 struct net_ops {
 	int (*listen)(struct net *net, const struct net_listener_conf *lc, struct addr *bound);
 	void (*stop_listening)(struct net *net);
-	struct net_conn *(*connect)(struct net *net, const struct addr *local, const struct addr *to,
-		const struct net_events *events, void *user);
+	struct net_conn *(*connect)(struct net *net, const struct addr *local,
+		const struct addr *to, const struct net_events *events, void *user);
 	struct net_udp *(*udp_open)(
 		struct net *net, const struct addr *local, net_datagram *on_datagram, void *user);
 	const struct addr *(*udp_local)(const struct net_udp *udp);

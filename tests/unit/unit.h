@@ -13,7 +13,8 @@ struct unit_case {
 };
 
 /* Runs the cases in order (only those whose name contains argv[1], when given). Returns the exit code. */
-int unit_main(const char *suite, const struct unit_case *cases, unsigned count, int argc, char **argv);
+int unit_main(
+	const char *suite, const struct unit_case *cases, unsigned count, int argc, char **argv);
 
 #define UNIT_MAIN(suite, cases) \
 	int main(int argc, char **argv) \
