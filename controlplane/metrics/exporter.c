@@ -218,7 +218,7 @@ static void try_start(struct exporter *x, uint64_t now_ns)
 	if (x->why[0] == '\0')
 		LOG(ERROR, "exporter.listen %s: %s; trying again every second", listen_on,
 			strerror(-err));
-	snprintf(x->why, sizeof(x->why), "%s: %s", listen_on, strerror(-err));
+	snprintf(x->why, sizeof(x->why), "%s", strerror(-err));
 }
 
 int exporter_init(struct exporter *x, struct loop *loop, struct seg *seg,

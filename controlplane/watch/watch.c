@@ -8,9 +8,16 @@ static uint64_t generation_of(const struct seg *seg)
 	return __atomic_load_n(&seg->hearts[SHM_DATAPLANE].generation, __ATOMIC_ACQUIRE);
 }
 
+/* One that is still starting may fail to: it is up when it serves. */
+static bool is_up_now(const struct seg *seg)
+{
+	uint32_t state = __atomic_load_n(&seg->hearts[SHM_DATAPLANE].state, __ATOMIC_ACQUIRE);
+	return state != SEG_STARTING && seg_is_alive(seg, SHM_DATAPLANE);
+}
+
 void watch_init(struct watch *w, const struct seg *seg)
 {
-	w->was_up = seg_is_alive(seg, SHM_DATAPLANE);
+	w->was_up = is_up_now(seg);
 	w->generation = generation_of(seg);
 }
 
@@ -27,7 +34,7 @@ static void emit(struct seg *seg, enum event_kind kind, uint64_t generation)
 
 void watch_look(struct watch *w, struct seg *seg)
 {
-	bool is_up = seg_is_alive(seg, SHM_DATAPLANE);
+	bool is_up = is_up_now(seg);
 	uint64_t generation = generation_of(seg);
 	if (w->was_up && (!is_up || generation != w->generation))
 		emit(seg, EVENT_PROCESS_DOWN, w->generation);

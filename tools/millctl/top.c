@@ -1,6 +1,7 @@
 #include "tools/millctl/top.h"
 
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -92,34 +93,41 @@ void top_rates(struct top_rates *out, const json_t *before, const json_t *after,
 	};
 }
 
-static void print_latency(const char *name, uint64_t ns)
+/* A line of the head, cut to the terminal. */
+PRINTF_LIKE(2, 3)
+static void print_line(unsigned width, const char *fmt, ...)
 {
-	char text[FORMAT_TEXT];
-	if (ns == 0)
-		printf("%s -", name);
-	else if (ns == UINT64_MAX)
-		printf("%s off the scale", name);
-	else
-		printf("%s <= %s", name, format_latency(text, ns));
+	char line[512];
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	printf("%.*s\n", width > 0 ? (int)width : (int)sizeof(line), line);
 }
 
-static void print_head(const struct look *l, const struct top_rates *r)
+static const char *latency_text(char out[FORMAT_TEXT], uint64_t ns)
+{
+	if (ns == UINT64_MAX)
+		return "off the scale";
+	return ns == 0 ? "-" : format_latency(out, ns);
+}
+
+static void print_head(const struct look *l, const struct top_rates *r, unsigned width)
 {
 	const json_t *node = json_object_get(l->status, "node");
 	const json_t *traffic = json_object_get(l->status, "traffic");
 	const json_t *dataplane = json_array_get(json_object_get(l->status, "processes"), 0);
-	char a[FORMAT_TEXT], b[FORMAT_TEXT];
-	printf("%s  %s%s  up %s\n", show_text(node, "name"),
-		show_flag(l->status, "ready") ? "ready" : "NOT READY",
+	char a[FORMAT_TEXT], b[FORMAT_TEXT], c[FORMAT_TEXT], d[FORMAT_TEXT];
+	print_line(width, "%s  %s%s  up %s  %llu connections  %llu in flight",
+		show_text(node, "name"), show_flag(l->status, "ready") ? "ready" : "NOT READY",
 		show_flag(l->status, "degraded") ? ", degraded" : "",
-		format_duration(a, show_number(dataplane, "uptime_ms")));
-	printf("%.0f requests/s  rx %s/s  tx %s/s  %llu connections  %llu in flight  ",
-		r->requests_s, format_bytes(a, r->rx_bytes_s), format_bytes(b, r->tx_bytes_s),
+		format_duration(a, show_number(dataplane, "uptime_ms")),
 		(unsigned long long)show_number(traffic, "connections"),
 		(unsigned long long)show_number(traffic, "inflight"));
-	print_latency("p50", r->p50_ns);
-	print_latency("  p99", r->p99_ns);
-	printf("\n\n");
+	print_line(width, "%.0f requests/s  rx %s/s  tx %s/s  p50 %s  p99 %s", r->requests_s,
+		format_bytes(a, r->rx_bytes_s), format_bytes(b, r->tx_bytes_s),
+		latency_text(c, r->p50_ns), latency_text(d, r->p99_ns));
+	printf("\n");
 }
 
 static void print_lcores(
@@ -198,7 +206,7 @@ static void print_look(const struct options *o, const struct look *was, const st
 		unsigned width = show_width(stdout);
 		if (width > 0)
 			printf("\033[H\033[J");
-		print_head(l, &rates);
+		print_head(l, &rates, width);
 		print_lcores(was, l, seconds, width);
 		print_queues(was, l, seconds, width);
 		if (width == 0)

@@ -12,6 +12,10 @@ static void sees_death_and_return(void) /* N-3, X-18 */
 	watch_look(&w, r.seg);
 	CU_ASSERT_EQUAL(rig_count_events(&r, EVENT_PROCESS_UP, NULL), 0);
 	rig_start_dataplane(&r);
+	seg_beat(r.data, SHM_DATAPLANE, SEG_STARTING); /* it may yet fail to */
+	watch_look(&w, r.seg);
+	CU_ASSERT_EQUAL(rig_count_events(&r, EVENT_PROCESS_UP, NULL), 0);
+	seg_beat(r.data, SHM_DATAPLANE, SEG_RUNNING);
 	watch_look(&w, r.seg);
 	watch_look(&w, r.seg);
 	CU_ASSERT_EQUAL(rig_count_events(&r, EVENT_PROCESS_UP, NULL), 1);
