@@ -1,5 +1,6 @@
 #include "tools/millrace/supervise.h"
 
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "lib/base/registry.h"
@@ -39,6 +40,17 @@ static bool is_final(const struct supervise *s, int wait_status)
 	return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= CODE_CONFIG;
 }
 
+/* What the end of the data plane means for the launcher's exit code. */
+static int code_of(const struct supervise_child *c, int wait_status)
+{
+	if (WIFEXITED(wait_status))
+		return WEXITSTATUS(wait_status);
+	/* Told to stop before it could even catch the signal: it had nothing in flight. */
+	if (c->is_told && WTERMSIG(wait_status) == SIGTERM)
+		return CODE_DRAINED;
+	return CODE_ABORTED;
+}
+
 uint64_t supervise_ended(struct supervise *s, enum shm_process process, int wait_status,
 	uint64_t now_ns, uint32_t random)
 {
@@ -46,7 +58,7 @@ uint64_t supervise_ended(struct supervise *s, enum shm_process process, int wait
 	c->pid = 0;
 	if (process == SHM_DATAPLANE && is_final(s, wait_status)) {
 		s->is_stopping = true;
-		s->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : CODE_ABORTED;
+		s->exit_code = code_of(c, wait_status);
 	}
 	if (s->is_stopping)
 		return 0;

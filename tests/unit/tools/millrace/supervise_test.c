@@ -103,6 +103,21 @@ static void death_while_draining_is_not_success(void)
 	CU_ASSERT_EQUAL(s.exit_code, 1);
 }
 
+static void stopped_before_it_could_catch_the_signal(void)
+{
+	struct supervise s;
+	start_both(&s);
+	supervise_stop(&s);
+	(void)supervise_next(&s, 0);
+	supervise_ended(&s, SHM_DATAPLANE, SIGTERM, 1, 0);
+	supervise_ended(&s, SHM_CONTROLPLANE, SIGTERM, 1, 0);
+	CU_ASSERT_EQUAL(supervise_next(&s, 1).act, SUPERVISE_END);
+	CU_ASSERT_EQUAL(s.exit_code, 0);
+	/* A SIGTERM that nobody here sent is a death like another. */
+	start_both(&s);
+	CU_ASSERT(supervise_ended(&s, SHM_DATAPLANE, SIGTERM, 1, 0) > 0);
+}
+
 static void control_plane_that_dies_while_draining_stays_dead(void)
 {
 	struct supervise s;
@@ -144,6 +159,7 @@ static const struct unit_case cases[] = {
 	{"drained_data_plane_ends_the_node", drained_data_plane_ends_the_node},
 	{"stop_drains_first", stop_drains_first},
 	{"death_while_draining_is_not_success", death_while_draining_is_not_success},
+	{"stopped_before_it_could_catch_the_signal", stopped_before_it_could_catch_the_signal},
 	{"control_plane_that_dies_while_draining_stays_dead",
 		control_plane_that_dies_while_draining_stays_dead},
 	{"hanging_child_is_killed_once", hanging_child_is_killed_once},
