@@ -110,6 +110,7 @@ void http_server_drain(struct http_server *s)
 
 static bool is_busy(const struct http_conn *c)
 {
+	net_sample(c->net);
 	return (c->x != NULL && c->state != HTTP_CONN_HEAD) || c->net->tx_waiting != 0;
 }
 
@@ -159,6 +160,7 @@ static void describe(const struct http_conn *c, uint32_t slot, uint64_t now, str
 	row->age_ms = (now - c->opened_ns) / NS_PER_MS;
 	row->idle_ms = c->state == HTTP_CONN_IDLE ? (now - c->active_ns) / NS_PER_MS : 0;
 	row->requests = c->requests;
+	net_sample(c->net);
 	row->rx_bytes = c->net->rx_bytes;
 	row->tx_bytes = c->net->tx_bytes;
 	static_assert(sizeof(row->peer) >= ADDR_TEXT, "an address fits");

@@ -53,6 +53,7 @@ static void arm(struct http_conn *c, uint64_t due)
 
 static void watch_sending(struct http_conn *c, uint64_t now)
 {
+	net_sample(c->net);
 	if (c->net->tx_waiting == 0) {
 		c->is_watched = false;
 	} else if (!c->is_watched) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dataplane/net/dpdk/dpdk.h"
 #include "dataplane/net/host/host.h"
 #include "dataplane/net/ip_table.h"
 #include "lib/clock/clock.h"
@@ -58,7 +59,7 @@ static void apply_limits(struct lcore *lc)
 	ip_table_limit(lc->ips, &limits);
 }
 
-static int open_net(struct lcore *lc, char *why, size_t why_size)
+static int open_net(struct lcore *lc, const struct lcore_conf *c, char *why, size_t why_size)
 {
 	struct net_conf conf = {
 		.conns_max = (uint32_t)lc->conf.net_conns_max,
@@ -68,6 +69,8 @@ static int open_net(struct lcore *lc, char *why, size_t why_size)
 		.ips = lc->ips,
 		.now_ns = &lc->now_ns,
 	};
+	if (c->dpdk != NULL)
+		return dpdk_open(&lc->net, &conf, c->dpdk, lc->index, why, why_size);
 	return host_open(&lc->net, &conf, why, why_size);
 }
 
@@ -130,7 +133,7 @@ int lcore_open(struct lcore **out, const struct lcore_conf *c, char *why, size_t
 	if (rc == 0)
 		rc = ip_table_init(&lc->ips, LIMIT_IP_TABLE);
 	if (rc == 0)
-		rc = open_net(lc, why, why_size);
+		rc = open_net(lc, c, why, why_size);
 	if (rc == 0)
 		rc = open_http(lc, c);
 	if (rc == 0)

@@ -22,6 +22,7 @@ enum lcore_order {
 	LCORE_ABORT, /* cut what is under way, end */
 };
 
+struct dpdk_node;
 struct lcore;
 
 struct lcore_conf {
@@ -32,6 +33,7 @@ struct lcore_conf {
 	uint64_t conf_version;	 /* of the snapshot that is known already */
 	struct storage *storage;
 	struct gateway *gateway;
+	struct dpdk_node *dpdk; /* NULL: the host back end */
 };
 
 /* Reserves everything and listens. On failure returns -errno and fills `why`. */

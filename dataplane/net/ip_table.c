@@ -231,3 +231,8 @@ uint32_t ip_table_conns(const struct ip_table *t, const struct addr *peer)
 	uint32_t index = find(t, peer->ip);
 	return index != IP_TABLE_NONE ? entry_at(t, index)->conns : 0;
 }
+
+uint32_t ip_table_find(const struct ip_table *t, const struct addr *peer)
+{
+	return find(t, peer->ip);
+}

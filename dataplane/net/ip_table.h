@@ -40,6 +40,9 @@ void ip_table_leave(struct ip_table *t, uint32_t entry, uint64_t now_ns);
  * IP_TABLE_NONE is always allowed. */
 bool ip_table_allow(struct ip_table *t, uint32_t entry, uint64_t now_ns);
 
+/* The entry of an address, or IP_TABLE_NONE. */
+uint32_t ip_table_find(const struct ip_table *t, const struct addr *peer);
+
 /* How many addresses are known, and how many connections one of them has (0 when unknown). */
 uint32_t ip_table_count(const struct ip_table *t);
 uint32_t ip_table_conns(const struct ip_table *t, const struct addr *peer);

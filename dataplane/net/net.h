@@ -60,6 +60,7 @@ struct net_conn_ops {
 	bool (*send_copy)(struct net_conn *conn, const void *data, size_t len);
 	bool (*send_ref)(struct net_conn *conn, const struct net_ref *take_ref);
 	void (*flush)(struct net_conn *conn);
+	void (*sample)(struct net_conn *conn); /* NULL: the counts are always right */
 	void (*close)(struct net_conn *conn);
 	void (*abort)(struct net_conn *conn);
 };
@@ -212,6 +213,13 @@ CHECKED static inline bool net_send_ref(struct net_conn *conn, const struct net_
 static inline void net_flush(struct net_conn *conn)
 {
 	conn->ops->flush(conn);
+}
+
+/* Brings tx_bytes and tx_waiting up to date: with dpdk acknowledgements move them, which is no event. */
+static inline void net_sample(struct net_conn *conn)
+{
+	if (conn->ops->sample != NULL)
+		conn->ops->sample(conn);
 }
 
 /* Sends what is queued, then ends our side, then reads and drops what still comes (bounded by LIMIT_NET_LINGER_*)

@@ -1,4 +1,4 @@
-/* eal: DPDK's environment, started without huge pages, devices or files.
+/* eal: DPDK's environment, started without files; for the host back end also without huge pages and devices.
  * Owner: the main thread, once per process. */
 #ifndef DATAPLANE_NODE_EAL_H
 #define DATAPLANE_NODE_EAL_H
@@ -6,8 +6,8 @@
 #include "dataplane/node/cpus.h"
 
 /* Starts EAL with one pinned thread per ingress lcore. On failure returns -errno and fills `why`. */
-CHECKED int eal_start(
-	const struct cpus *cpus, const cpu_set_t *allowed, char *why, size_t why_size);
+CHECKED int eal_start(const struct conf *conf, const struct cpus *cpus, const cpu_set_t *allowed,
+	char *why, size_t why_size);
 
 /* Runs `run(arg)` on the thread of ingress lcore `index`. Returns 0 or -errno. */
 CHECKED int eal_launch(uint32_t index, int (*run)(void *arg), void *arg);

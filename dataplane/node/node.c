@@ -70,9 +70,9 @@ static int check_backend(const struct conf *conf)
 		[CONF_BACKEND_DPDK] = "dpdk",
 		[CONF_BACKEND_FSTACK] = "fstack",
 	};
-	if (conf->net_backend == CONF_BACKEND_HOST)
+	if (conf->net_backend != CONF_BACKEND_FSTACK)
 		return 0;
-	LOG(ERROR, "net.backend: %s is not in this build, which has: host",
+	LOG(ERROR, "net.backend: %s is not in this build, which has: host, dpdk",
 		names[conf->net_backend]);
 	return -ENOTSUP;
 }
@@ -106,6 +106,7 @@ static int open_lcores(struct node *n, char *why, size_t why_size)
 			.conf_version = n->conf_version,
 			.storage = n->storage,
 			.gateway = n->gateway,
+			.dpdk = n->dpdk,
 		};
 		int rc = lcore_open(&n->lcores[i], &c, why, why_size);
 		if (rc != 0)
@@ -162,11 +163,14 @@ static int start(struct node *n, const cpu_set_t *allowed, char *why, size_t why
 	adopt_conf(n);
 	log_set_level((enum log_level)n->conf.log_level);
 	raise_descriptors(n);
-	rc = eal_start(&n->cpus, allowed, why, why_size);
+	rc = eal_start(&n->conf, &n->cpus, allowed, why, why_size);
 	if (rc != 0)
 		return rc;
 	n->is_eal_up = true;
-	rc = storage_open(&n->storage, &n->conf, why, why_size);
+	if (n->conf.net_backend == CONF_BACKEND_DPDK)
+		rc = dpdk_node_open(&n->dpdk, &n->conf, n->cpus.count, why, why_size);
+	if (rc == 0)
+		rc = storage_open(&n->storage, &n->conf, why, why_size);
 	if (rc == 0) {
 		snprintf(why, why_size, "no memory for the gateway");
 		rc = gateway_open(&n->gateway, n->storage, n->seg);
@@ -194,6 +198,8 @@ static void stop(struct node *n)
 		if (n->lcores[i] != NULL)
 			lcore_close(n->lcores[i]);
 	}
+	if (n->dpdk != NULL)
+		dpdk_node_close(n->dpdk);
 	if (n->gateway != NULL)
 		gateway_close(n->gateway);
 	if (n->storage != NULL)

@@ -117,6 +117,9 @@ static void publish_readiness(struct node *n, uint64_t now_ns)
 		.is_controlplane_gone = !n->is_control_up && now_ns >= n->control_late_ns,
 		.is_storage_full = storage_is_full(n->storage),
 		.lcores_missing = lcores_missing(n, now_ns),
+		.ports_missing = n->dpdk != NULL
+					 ? dpdk_node_ports(n->dpdk) - dpdk_node_ports_up(n->dpdk)
+					 : 0,
 		.workers_missing = workers_missing(n->workers),
 		.workers_stalled = workers_stalled(n->workers, now_ns),
 		.work_depth = ring_depth(seg_ring(n->seg, QUEUE_STORAGE_WORK, 0)),
@@ -137,6 +140,8 @@ static void beat(struct node *n, uint64_t now_ns)
 	look_at_control(n, now_ns);
 	look_at_conf(n);
 	look_after_storage(n, now_ns);
+	if (n->dpdk != NULL)
+		dpdk_node_watch(n->dpdk, now_ns);
 	publish_readiness(n, now_ns);
 	uint64_t dropped = log_dropped();
 	tally_add(n->tally, TALLY_QUEUE_DROPPED + QUEUE_LOG, dropped - n->log_dropped);

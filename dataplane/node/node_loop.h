@@ -4,6 +4,7 @@
 
 #include "dataplane/gateway/gateway.h"
 #include "dataplane/lcore/lcore.h"
+#include "dataplane/net/dpdk/dpdk.h"
 #include "dataplane/node/cpus.h"
 #include "dataplane/node/node.h"
 #include "dataplane/storage/storage.h"
@@ -23,6 +24,7 @@ struct node {
 	struct storage *storage;
 	struct gateway *gateway;
 	struct workers *workers;
+	struct dpdk_node *dpdk; /* NULL: the host back end */
 	struct lcore *lcores[LIMIT_LCORES];
 	struct jobs *jobs[LIMIT_LCORES];
 	uint32_t launched;

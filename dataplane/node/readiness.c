@@ -23,6 +23,10 @@ void readiness_compute(struct seg_ready *out, const struct readiness_facts *fact
 		add_missing(out, "lcore");
 		add_reason(out, "an ingress lcore does not turn");
 	}
+	if (facts->ports_missing != 0) {
+		add_missing(out, "port");
+		add_reason(out, "a port is gone or has no link");
+	}
 	if (facts->workers_missing != 0) {
 		add_missing(out, "worker");
 		add_reason(out, "a worker has ended and is being restarted");

@@ -4,6 +4,7 @@
 
 #include "lib/base/addr.h"
 #include "lib/conf/conf_key.h"
+#include "lib/conf/conf_route.h"
 
 struct rules {
 	const struct conf *c;
@@ -64,6 +65,36 @@ static void check_limits(const struct rules *r)
 			"has no limits.ip_rate to go with; allowed: 0, or set limits.ip_rate too");
 }
 
+static void check_dpdk(const struct rules *r)
+{
+	struct conf_route_addr addr;
+	struct conf_route route;
+	bool is_used = r->c->net_backend == CONF_BACKEND_DPDK;
+	if (is_used && r->c->dpdk_ports.count == 0)
+		broken(r, "dpdk", "ports",
+			"is empty; allowed: at least one device, since net.backend is dpdk");
+	if (is_used && r->c->dpdk_addresses.count == 0)
+		broken(r, "dpdk", "addresses",
+			"is empty; allowed: at least one address, since net.backend is dpdk");
+	for (uint64_t i = 0; i < r->c->dpdk_addresses.count; i++) {
+		if (conf_route_parse_addr(&addr, r->c->dpdk_addresses.items[i]) != 0)
+			broken(r, "dpdk", "addresses",
+				"has an item that is no address; allowed: ADDRESS/PREFIX, with "
+				"@PORT or "
+				"@PORT.VLAN behind it");
+		else if (r->c->dpdk_ports.count != 0 && addr.port >= r->c->dpdk_ports.count)
+			broken(r, "dpdk", "addresses",
+				"names a port that dpdk.ports does not have; allowed: @0 is the "
+				"first");
+	}
+	for (uint64_t i = 0; i < r->c->dpdk_routes.count; i++) {
+		if (conf_route_parse(&route, r->c->dpdk_routes.items[i]) != 0)
+			broken(r, "dpdk", "routes",
+				"has an item that is no route; allowed: NETWORK/PREFIX via "
+				"ADDRESS");
+	}
+}
+
 void conf_rules_check(const struct conf *c, const struct conf_origin *origin, const char *file_name,
 	struct conf_errors *errors)
 {
@@ -71,6 +102,7 @@ void conf_rules_check(const struct conf *c, const struct conf_origin *origin, co
 	bool is_whole = errors->count == 0;
 	check_node(&r);
 	check_listen(&r);
+	check_dpdk(&r);
 	/* Between keys only when each is right by itself: a refused one still has its default. */
 	if (is_whole)
 		check_limits(&r);

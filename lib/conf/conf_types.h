@@ -28,6 +28,7 @@ static_assert(sizeof(struct conf) % 8 == 0, "snapshots copy whole words");
 /* The choices of the enum keys, in the order of conf.def. */
 enum conf_backend { CONF_BACKEND_HOST, CONF_BACKEND_DPDK, CONF_BACKEND_FSTACK };
 enum conf_poll { CONF_POLL_ADAPTIVE, CONF_POLL_BUSY };
+enum conf_huge_pages { CONF_HUGE_PAGES_AUTO, CONF_HUGE_PAGES_OFF };
 enum conf_log_format { CONF_LOG_AUTO, CONF_LOG_JSON, CONF_LOG_TEXT };
 
 #endif

@@ -17,8 +17,8 @@ struct dpdk_node;
 struct route_table;
 
 /* EAL runs. On failure returns -errno and fills `why`. */
-CHECKED int dpdk_node_open(
-	struct dpdk_node **out, const struct conf *conf, unsigned lcores, char *why, size_t why_size);
+CHECKED int dpdk_node_open(struct dpdk_node **out, const struct conf *conf, unsigned lcores,
+	char *why, size_t why_size);
 /* All nets are gone. */
 void dpdk_node_close(struct dpdk_node *node);
 /* Links, and ports that were lost or come back. */

@@ -30,9 +30,10 @@ enum {
 	DPDK_TX_WAITING = 512, /* packets that wait for room in a port's queue */
 	DPDK_DSTS = 256,       /* destinations a sender remembers; a power of two */
 	DPDK_ANNOUNCEMENTS = 3,
-	DPDK_TX_SPANS = 64,	  /* a connection; more than net.h promises, since bytes wait for their ack */
+	DPDK_TX_SPANS =
+		64, /* a connection; more than net.h promises, since bytes wait for their ack */
 	DPDK_TX_COPY_BYTES = 16384,
-	DPDK_PEEK_PIECES = 32,
+	DPDK_PEEK_PIECES = 512,
 };
 
 struct dpdk_node {
@@ -43,8 +44,17 @@ struct dpdk_node {
 	uint32_t congestion; /* enum tcp_cc_kind */
 	struct rte_mempool *pools[LIMIT_LCORES];
 	struct rte_mempool *wholes[LIMIT_LCORES]; /* reassembled packets */
+	struct rte_mempool *
+		shells[LIMIT_LCORES]; /* buffers without room, for payload that stays where it is */
 	struct route_table routes;
 	struct port ports[LIMIT_NET_PORTS];
+};
+
+/* In the private part of a shell: what to tell when the port is done with the payload. */
+struct dpdk_shell {
+	struct rte_mbuf_ext_shared_info shared;
+	struct tcp *tcp;
+	struct tcp_buf *buf;
 };
 
 /* A way to a destination, with the frame's header ready. Good until `until_ns` and while `epoch` is the neighbours'. */
@@ -73,8 +83,8 @@ struct dpdk_conn {
 	uint8_t *join; /* the first join_len unread bytes in one piece; NULL: not joined */
 	uint32_t join_first;
 	uint32_t join_len;
-	uint32_t shown;	 /* bytes of the last peek */
-	uint8_t state;	 /* enum dpdk_conn_state */
+	uint32_t shown; /* bytes of the last peek */
+	uint8_t state;	/* enum dpdk_conn_state */
 	bool is_partial; /* in `partials`: the last peek did not show everything, and nothing was consumed since */
 	uint8_t stalls;	 /* CLOSING: seconds without progress */
 	bool has_left;	 /* CLOSING: everything was acknowledged a second ago */
@@ -107,10 +117,11 @@ struct dpdk {
 	uint64_t *now_ns;
 	struct rte_mempool *pool;
 	struct rte_mempool *wholes;
+	struct rte_mempool *shells;
 	struct rte_ip_frag_tbl *fragments;
 	struct pool conns;
 	struct pool joins;
-	TAILQ_HEAD(, dpdk_conn) partials;
+	TAILQ_HEAD(dpdk_conns, dpdk_conn) partials;
 	struct wheel_timer tick;
 	unsigned announced;
 	uint64_t announce_ns;

@@ -4,9 +4,6 @@
 
 #include "dataplane/net/dpdk/tcp_wire.h"
 
-static_assert(sizeof(struct rte_mbuf_ext_shared_info) <= sizeof(((struct tcp_buf *)0)->shell),
-	"an external buffer's shared state lies in the buffer itself");
-
 static void push(struct dpdk *d, unsigned port, struct rte_mbuf *take_m);
 
 /* One remembered destination. `from` decides too: a link-local target is on the link of its source. */
@@ -21,7 +18,8 @@ static bool is_current(const struct dpdk *d, const struct dpdk_dst *dst, const u
 	const uint8_t to[WIRE_IP_BYTES])
 {
 	return dst->until_ns > *d->now_ns && dst->epoch == d->neigh.epoch &&
-	       memcmp(dst->ip, to, WIRE_IP_BYTES) == 0 && memcmp(dst->from, from, WIRE_IP_BYTES) == 0;
+	       memcmp(dst->ip, to, WIRE_IP_BYTES) == 0 &&
+	       memcmp(dst->from, from, WIRE_IP_BYTES) == 0;
 }
 
 static unsigned write_eth(const struct dpdk *d, uint8_t iface, const uint8_t to[WIRE_MAC_BYTES],
@@ -85,13 +83,227 @@ void dpdk_tx_parked(void *ctx, void *take_pkt, uint8_t iface, const uint8_t mac[
 	push(d, dpdk_iface(d, iface)->port, m);
 }
 
-static void on_buf_free(void *addr, void *opaque)
+static void on_shell_free(void *addr, void *opaque)
 {
 	(void)addr;
-	struct tcp_buf *buf = opaque;
-	struct tcp *t;
-	memcpy(&t, &buf->shell[sizeof(struct rte_mbuf_ext_shared_info) - sizeof(t)], 0);
-	(void)t;
-	(void)buf;
+	struct dpdk_shell *shell = opaque;
+	tcp_buf_drop(shell->tcp, shell->buf);
 }
 
+/* Headers and copied payload of one packet: `room` bytes behind the frame's header. NULL: no buffer. */
+static struct rte_mbuf *new_head(
+	struct dpdk *d, const struct dpdk_dst *dst, unsigned room, uint8_t **out)
+{
+	struct rte_mbuf *m = rte_pktmbuf_alloc(d->pool);
+	if (UNLIKELY(m == NULL)) {
+		tally_inc(d->tally, TALLY_DROPS + REASON_NO_BUFFER);
+		return NULL;
+	}
+	uint8_t *p = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(dst->header_len + room));
+	if (UNLIKELY(p == NULL)) {
+		dpdk_drop(d, m, REASON_NO_BUFFER);
+		return NULL;
+	}
+	memcpy(p, dst->header, dst->header_len);
+	*out = p + dst->header_len;
+	return m;
+}
+
+/* Hangs the pieces behind the head without copying them. False: no buffer. */
+static bool chain_pieces(struct dpdk *d, struct rte_mbuf *head, const struct tcp_seg *seg)
+{
+	struct rte_mbuf *last = head;
+	for (unsigned i = 0; i < seg->piece_count; i++) {
+		const struct tcp_piece *piece = &seg->pieces[i];
+		struct rte_mbuf *m = rte_pktmbuf_alloc(d->shells);
+		if (UNLIKELY(m == NULL))
+			return false;
+		struct dpdk_shell *shell = rte_mbuf_to_priv(m);
+		*shell = (struct dpdk_shell){.tcp = &d->tcp, .buf = piece->buf};
+		shell->shared.free_cb = on_shell_free;
+		shell->shared.fcb_opaque = shell;
+		shell->shared.refcnt = 1;
+		tcp_buf_hold(piece->buf);
+		void *data = (void *)(uintptr_t)piece->data;
+		rte_pktmbuf_attach_extbuf(
+			m, data, (rte_iova_t)(uintptr_t)data, (uint16_t)piece->len, &shell->shared);
+		m->data_off = 0;
+		m->data_len = (uint16_t)piece->len;
+		last->next = m;
+		last = m;
+		head->nb_segs++;
+		head->pkt_len += piece->len;
+	}
+	return true;
+}
+
+static void copy_pieces(const struct tcp_seg *seg, uint8_t *out)
+{
+	for (unsigned i = 0; i < seg->piece_count; i++) {
+		memcpy(out, seg->pieces[i].data, seg->pieces[i].len);
+		out += seg->pieces[i].len;
+	}
+}
+
+static void ask_for_sums(struct rte_mbuf *m, const struct port *port, bool is_v4, unsigned l2,
+	unsigned l3, uint64_t l4_flag)
+{
+	m->l2_len = l2;
+	m->l3_len = l3;
+	m->ol_flags |= is_v4 ? RTE_MBUF_F_TX_IPV4 : RTE_MBUF_F_TX_IPV6;
+	if (is_v4 && port->tx_sums_ip)
+		m->ol_flags |= RTE_MBUF_F_TX_IP_CKSUM;
+	m->ol_flags |= l4_flag;
+}
+
+/* The IP header. A port that sums wants a zero there. */
+static unsigned write_ip(
+	struct dpdk *d, const struct port *port, const struct ip_out *ip, uint8_t *out)
+{
+	unsigned len = ip_write(ip, out);
+	d->ip_id++;
+	if (port->tx_sums_ip && len == IP4_HEADER)
+		wire_put16(out + 10, 0);
+	return len;
+}
+
+void dpdk_tx_segment(void *ctx, const struct tcp_seg *seg)
+{
+	struct dpdk *d = ctx;
+	struct dpdk_dst *dst;
+	struct route_hop hop;
+	enum way way = find_way(d, seg->key->local_ip, seg->key->remote_ip, &dst, &hop);
+	if (UNLIKELY(way == WAY_NONE)) {
+		tally_inc(d->tally, TALLY_DROPS + REASON_ROUTE);
+		return;
+	}
+	const struct port *port = &d->node->ports[dst->port];
+	bool is_v4 = wire_is_v4(seg->key->remote_ip);
+	unsigned ip_len = is_v4 ? IP4_HEADER : IP6_HEADER;
+	unsigned tcp_len = TCP_WIRE_HEADER + seg->opts_len;
+	bool is_copied =
+		seg->len <= DPDK_TX_COPY_MAX || !port->takes_chains || port->keeps_pointers;
+	uint8_t *p;
+	struct rte_mbuf *m = new_head(d, dst, ip_len + tcp_len + (is_copied ? seg->len : 0), &p);
+	if (UNLIKELY(m == NULL))
+		return;
+	struct ip_out ip = {.from = seg->key->local_ip,
+		.to = seg->key->remote_ip,
+		.protocol = IP_PROTO_TCP,
+		.ttl = IP_HOPS,
+		.id = d->ip_id,
+		.len = tcp_len + seg->len};
+	p += write_ip(d, port, &ip, p);
+	tcp_wire_header(seg, p);
+	uint16_t sum;
+	if (port->tx_sums_l4) {
+		sum = (uint16_t)~tcp_wire_fold(tcp_wire_pseudo(ip.from, ip.to, IP_PROTO_TCP, ip.len));
+		ask_for_sums(m, port, is_v4, dst->header_len, ip_len, RTE_MBUF_F_TX_TCP_CKSUM);
+	} else {
+		sum = tcp_wire_checksum(seg, (struct span){p, tcp_len});
+	}
+	wire_put16(p + 16, sum);
+	if (is_copied) {
+		copy_pieces(seg, p + tcp_len);
+	} else if (UNLIKELY(!chain_pieces(d, m, seg))) {
+		dpdk_drop(d, m, REASON_NO_BUFFER);
+		return;
+	}
+	send_by(d, way, dst, &hop, m);
+}
+
+bool dpdk_tx_packet(struct dpdk *d, const uint8_t from[WIRE_IP_BYTES],
+	const uint8_t to[WIRE_IP_BYTES], uint8_t protocol, struct span head, struct span data)
+{
+	struct dpdk_dst *dst;
+	struct route_hop hop;
+	size_t len = head.len + data.len;
+	bool is_v4 = wire_is_v4(to);
+	unsigned ip_len = is_v4 ? IP4_HEADER : IP6_HEADER;
+	if (len + ip_len > d->node->mtu)
+		return false;
+	enum way way = find_way(d, from, to, &dst, &hop);
+	if (way == WAY_NONE) {
+		tally_inc(d->tally, TALLY_DROPS + REASON_ROUTE);
+		return false;
+	}
+	uint8_t *p;
+	struct rte_mbuf *m = new_head(d, dst, (unsigned)(ip_len + len), &p);
+	if (m == NULL)
+		return false;
+	const struct port *port = &d->node->ports[dst->port];
+	struct ip_out ip = {.from = from,
+		.to = to,
+		.protocol = protocol,
+		.ttl = IP_HOPS,
+		.id = d->ip_id,
+		.len = (uint32_t)len};
+	p += write_ip(d, port, &ip, p);
+	memcpy(p, head.data, head.len);
+	if (data.len != 0)
+		memcpy(p + head.len, data.data, data.len);
+	if (port->tx_sums_ip || (protocol == IP_PROTO_UDP && port->tx_sums_l4))
+		ask_for_sums(m, port, is_v4, dst->header_len, ip_len,
+			protocol == IP_PROTO_UDP && port->tx_sums_l4 ? RTE_MBUF_F_TX_UDP_CKSUM : 0);
+	send_by(d, way, dst, &hop, m);
+	return true;
+}
+
+void dpdk_tx_frame(struct dpdk *d, uint8_t iface, const uint8_t to[WIRE_MAC_BYTES], uint16_t type,
+	struct span head, struct span data)
+{
+	struct dpdk_dst dst = {.iface = iface, .port = dpdk_iface(d, iface)->port};
+	dst.header_len = (uint8_t)write_eth(d, iface, to, type, dst.header);
+	uint8_t *p;
+	struct rte_mbuf *m = new_head(d, &dst, (unsigned)(head.len + data.len), &p);
+	if (m == NULL)
+		return;
+	memcpy(p, head.data, head.len);
+	if (data.len != 0)
+		memcpy(p + head.len, data.data, data.len);
+	push(d, dst.port, m);
+}
+
+static void flush_port(struct dpdk *d, unsigned port)
+{
+	struct dpdk_tx *tx = &d->tx[port];
+	const struct port *p = &d->node->ports[port];
+	uint16_t sent = rte_eth_tx_burst(p->id, (uint16_t)d->index, tx->pkts, (uint16_t)tx->count);
+	tally_add(d->tally, TALLY_PACKETS + LABEL_DIR_TX, sent);
+	tx->count -= sent;
+	if (UNLIKELY(tx->count != 0) && sent != 0)
+		memmove(tx->pkts, tx->pkts + sent, sizeof(tx->pkts[0]) * tx->count);
+}
+
+static void push(struct dpdk *d, unsigned port, struct rte_mbuf *take_m)
+{
+	struct dpdk_tx *tx = &d->tx[port];
+	if (UNLIKELY(!d->is_in[port])) {
+		dpdk_drop(d, take_m, REASON_PORT_DOWN);
+		return;
+	}
+	tally_add(d->tally, TALLY_BYTES + LABEL_DIR_TX, take_m->pkt_len);
+	if (UNLIKELY(tx->count == DPDK_TX_WAITING)) {
+		dpdk_drop(d, take_m, REASON_TX_FULL);
+		return;
+	}
+	tx->pkts[tx->count++] = take_m;
+	if (tx->count % LIMIT_NET_BURST == 0)
+		flush_port(d, port);
+}
+
+void dpdk_tx_flush(struct dpdk *d)
+{
+	for (unsigned i = 0; i < d->node->port_count; i++) {
+		if (d->tx[i].count != 0 && d->is_in[i])
+			flush_port(d, i);
+	}
+}
+
+void dpdk_tx_abandon(struct dpdk *d, unsigned port)
+{
+	struct dpdk_tx *tx = &d->tx[port];
+	for (unsigned i = 0; i < tx->count; i++)
+		dpdk_drop(d, tx->pkts[i], REASON_PORT_DOWN);
+	tx->count = 0;
+}

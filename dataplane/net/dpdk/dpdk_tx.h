@@ -15,16 +15,15 @@ enum { DPDK_TX_COPY_MAX = 256 };
 void dpdk_tx_segment(void *ctx, const struct tcp_seg *lend_seg);
 
 /* A packet of `protocol` from one address to another, its payload (with checksum) in up to two pieces. */
-bool dpdk_tx_packet(struct dpdk *d, const uint8_t from[WIRE_IP_BYTES], const uint8_t to[WIRE_IP_BYTES],
-	uint8_t protocol, struct span head, struct span data);
+bool dpdk_tx_packet(struct dpdk *d, const uint8_t from[WIRE_IP_BYTES],
+	const uint8_t to[WIRE_IP_BYTES], uint8_t protocol, struct span head, struct span data);
 
 /* A frame to a known link address: ARP and neighbour discovery. */
 void dpdk_tx_frame(struct dpdk *d, uint8_t iface, const uint8_t to[WIRE_MAC_BYTES], uint16_t type,
 	struct span head, struct span data);
 
 /* neigh_ops.send: a parked packet, whose frame lacks its destination. */
-void dpdk_tx_parked(
-	void *ctx, void *take_pkt, uint8_t iface, const uint8_t mac[WIRE_MAC_BYTES]);
+void dpdk_tx_parked(void *ctx, void *take_pkt, uint8_t iface, const uint8_t mac[WIRE_MAC_BYTES]);
 
 /* Gives the ports what waits. */
 void dpdk_tx_flush(struct dpdk *d);

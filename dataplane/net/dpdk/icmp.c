@@ -26,7 +26,7 @@ enum {
 static bool is_checksum_right(const struct ip_in *ip)
 {
 	uint64_t sum =
-		ip->is_v6 ? tcp_wire_pseudo(ip->from, ip->to, IP_ICMP6, (uint32_t)ip->payload.len)
+		ip->is_v6 ? tcp_wire_pseudo(ip->from, ip->to, IP_PROTO_ICMP6, (uint32_t)ip->payload.len)
 			  : 0;
 	return tcp_wire_fold(tcp_wire_sum(sum, ip->payload)) == 0;
 }
@@ -49,7 +49,7 @@ static bool read_quote(struct icmp_in *out, bool is_v6, struct span quote)
 		wire_map_v4(out->key.remote_ip, p + 16);
 		protocol = p[9];
 	}
-	if (protocol != IP_TCP || header < IP4_HEADER || quote.len < header + TCP_PORTS_SEQ)
+	if (protocol != IP_PROTO_TCP || header < IP4_HEADER || quote.len < header + TCP_PORTS_SEQ)
 		return false;
 	p += header;
 	out->key.local_port = wire_get16(p);
@@ -92,7 +92,7 @@ static enum icmp_kind kind_of(struct icmp_in *out, const struct ip_in *ip)
 
 int icmp_parse(struct icmp_in *out, const struct ip_in *ip)
 {
-	if (ip->payload.len < ICMP_HEADER || ip->is_v6 != (ip->protocol == IP_ICMP6))
+	if (ip->payload.len < ICMP_HEADER || ip->is_v6 != (ip->protocol == IP_PROTO_ICMP6))
 		return REASON_ICMP;
 	if (!is_checksum_right(ip))
 		return REASON_CHECKSUM;
@@ -105,7 +105,7 @@ void icmp_echo_reply(uint8_t *message, const struct ip_in *ip, const uint8_t fro
 	message[0] = ip->is_v6 ? V6_ECHO_REPLY : V4_ECHO_REPLY;
 	wire_put16(message + 2, 0);
 	uint64_t sum =
-		ip->is_v6 ? tcp_wire_pseudo(from, ip->from, IP_ICMP6, (uint32_t)ip->payload.len)
+		ip->is_v6 ? tcp_wire_pseudo(from, ip->from, IP_PROTO_ICMP6, (uint32_t)ip->payload.len)
 			  : 0;
 	struct span all = {message, ip->payload.len};
 	wire_put16(message + 2, tcp_wire_fold(tcp_wire_sum(sum, all)));
@@ -116,9 +116,9 @@ static bool may_complain(const struct ip_in *ip)
 {
 	if (ip->is_fragment || ip_is_group(ip->to) || wire_is_zero(ip->from, WIRE_IP_BYTES))
 		return false;
-	if (ip->protocol == IP_ICMP)
+	if (ip->protocol == IP_PROTO_ICMP)
 		return false;
-	return ip->protocol != IP_ICMP6 ||
+	return ip->protocol != IP_PROTO_ICMP6 ||
 	       (ip->payload.len != 0 && ip->payload.data[0] >= V6_ERRORS_END);
 }
 
@@ -142,7 +142,7 @@ unsigned icmp_write_error(uint8_t out[ICMP_ERROR_MAX], enum icmp_error error,
 		out[1] = is_port ? V4_CODE_PORT : V4_CODE_PROTOCOL;
 	}
 	memcpy(out + ICMP_HEADER, ip->packet.data, quote);
-	uint64_t sum = ip->is_v6 ? tcp_wire_pseudo(from, ip->from, IP_ICMP6, len) : 0;
+	uint64_t sum = ip->is_v6 ? tcp_wire_pseudo(from, ip->from, IP_PROTO_ICMP6, len) : 0;
 	wire_put16(out + 2, tcp_wire_fold(tcp_wire_sum(sum, (struct span){out, len})));
 	return len;
 }

@@ -7,22 +7,22 @@
 #include "lib/base/registry.h"
 
 enum {
-	IP_HOP_BY_HOP = 0,
-	IP_ICMP = 1,
-	IP_TCP = 6,
-	IP_UDP = 17,
-	IP_ROUTING = 43,
-	IP_FRAGMENT = 44,
-	IP_ICMP6 = 58,
-	IP_NONE = 59,
-	IP_OPTIONS = 60,
+	IP_PROTO_HOP_BY_HOP = 0,
+	IP_PROTO_ICMP = 1,
+	IP_PROTO_TCP = 6,
+	IP_PROTO_UDP = 17,
+	IP_PROTO_ROUTING = 43,
+	IP_PROTO_FRAGMENT = 44,
+	IP_PROTO_ICMP6 = 58,
+	IP_PROTO_NONE = 59,
+	IP_PROTO_OPTIONS = 60,
 };
 enum {
 	IP4_HEADER = 20,
 	IP6_HEADER = 40,
 	IP_HEADER_MAX = IP6_HEADER,
 	IP6_MTU_MIN = 1280,
-	IP_TTL = 64
+	IP_HOPS = 64
 };
 
 struct ip_in {

@@ -22,20 +22,20 @@ static bool skip_extensions(struct ip_in *out)
 	size_t at = IP6_HEADER;
 	for (unsigned i = 0; i < EXTENSIONS_MAX; i++) {
 		uint8_t kind = out->protocol;
-		bool is_extension = (kind == IP_HOP_BY_HOP && i == 0) || kind == IP_OPTIONS ||
-				    kind == IP_ROUTING || kind == IP_FRAGMENT;
+		bool is_extension = (kind == IP_PROTO_HOP_BY_HOP && i == 0) || kind == IP_PROTO_OPTIONS ||
+				    kind == IP_PROTO_ROUTING || kind == IP_PROTO_FRAGMENT;
 		if (!is_extension) {
 			out->payload = (struct span){p + at, out->packet.len - at};
 			return true;
 		}
 		if (out->packet.len - at < EXTENSION_UNIT)
 			return false;
-		size_t len = kind == IP_FRAGMENT ? EXTENSION_UNIT
+		size_t len = kind == IP_PROTO_FRAGMENT ? EXTENSION_UNIT
 						 : ((size_t)p[at + 1] + 1) * EXTENSION_UNIT;
-		if (len > out->packet.len - at || (kind == IP_ROUTING && is_detour(p + at)))
+		if (len > out->packet.len - at || (kind == IP_PROTO_ROUTING && is_detour(p + at)))
 			return false;
 		out->protocol = p[at];
-		if (kind == IP_FRAGMENT) {
+		if (kind == IP_PROTO_FRAGMENT) {
 			out->is_fragment = true;
 			out->fragment_at = (uint16_t)at;
 			out->payload = (struct span){p + at + len, out->packet.len - at - len};

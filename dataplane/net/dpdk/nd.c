@@ -62,13 +62,13 @@ unsigned nd_write(const struct nd_packet *p, const uint8_t from[WIRE_IP_BYTES],
 		out[FIXED + 1] = 1;
 		memcpy(out + FIXED + 2, p->mac, WIRE_MAC_BYTES);
 	}
-	uint64_t sum = tcp_wire_pseudo(from, to, IP_ICMP6, len);
+	uint64_t sum = tcp_wire_pseudo(from, to, IP_PROTO_ICMP6, len);
 	wire_put16(out + 2, tcp_wire_fold(tcp_wire_sum(sum, (struct span){out, len})));
 	return len;
 }
 
-unsigned nd_judge(const struct nd_packet *p, const struct ip_in *ip,
-	const uint8_t our_mac[WIRE_MAC_BYTES], bool owns_target)
+unsigned nd_judge(
+	const struct nd_packet *p, const uint8_t our_mac[WIRE_MAC_BYTES], bool owns_target)
 {
 	bool is_us = p->has_mac && memcmp(p->mac, our_mac, WIRE_MAC_BYTES) == 0;
 	if (is_us)

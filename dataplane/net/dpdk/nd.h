@@ -31,8 +31,8 @@ CHECKED bool nd_parse(struct nd_packet *out, const struct ip_in *ip);
 unsigned nd_write(const struct nd_packet *p, const uint8_t from[WIRE_IP_BYTES],
 	const uint8_t to[WIRE_IP_BYTES], uint8_t out[ND_BYTES]);
 
-unsigned nd_judge(const struct nd_packet *p, const struct ip_in *ip,
-	const uint8_t our_mac[WIRE_MAC_BYTES], bool owns_target);
+unsigned nd_judge(
+	const struct nd_packet *p, const uint8_t our_mac[WIRE_MAC_BYTES], bool owns_target);
 
 /* The group of those whose address ends like `ip`, and the link address of a group. */
 void nd_group(uint8_t out[WIRE_IP_BYTES], const uint8_t ip[WIRE_IP_BYTES]);

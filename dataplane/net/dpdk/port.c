@@ -85,7 +85,8 @@ static void choose_offloads(
 	p->keeps_pointers = strcmp(info->driver_name, "net_ring") == 0;
 }
 
-static int choose_queues(struct port *p, const struct rte_eth_dev_info *info, char *why, size_t why_size)
+static int choose_queues(
+	struct port *p, const struct rte_eth_dev_info *info, char *why, size_t why_size)
 {
 	if (info->max_tx_queues < p->conf.lcores) {
 		snprintf(why, why_size,
@@ -97,13 +98,14 @@ static int choose_queues(struct port *p, const struct rte_eth_dev_info *info, ch
 	p->tx_queues = p->conf.lcores;
 	p->rx_queues = info->max_rx_queues < p->conf.lcores ? info->max_rx_queues : p->conf.lcores;
 	const uint64_t wanted = RTE_ETH_RSS_NONFRAG_IPV4_TCP;
-	p->has_rss = p->conf.lcores == 1 || (p->rx_queues == p->conf.lcores && info->reta_size != 0 &&
-						    (info->flow_type_rss_offloads & wanted) == wanted);
+	p->has_rss =
+		p->conf.lcores == 1 || (p->rx_queues == p->conf.lcores && info->reta_size != 0 &&
+					       (info->flow_type_rss_offloads & wanted) == wanted);
 	return 0;
 }
 
-static void choose_rss(
-	const struct port *p, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf, uint8_t *key)
+static void choose_rss(const struct port *p, const struct rte_eth_dev_info *info,
+	struct rte_eth_conf *conf, uint8_t *key)
 {
 	if (!p->has_rss || p->conf.lcores == 1)
 		return;
@@ -213,7 +215,8 @@ void port_close(struct port *p)
 	bool has_info = rte_eth_dev_info_get(p->id, &info) == 0;
 	(void)rte_eth_dev_stop(p->id);
 	(void)rte_eth_dev_close(p->id);
-	if (has_info && info.device != NULL && port_split_device(p->device, name, sizeof(name), &args) == 0)
+	if (has_info && info.device != NULL &&
+		port_split_device(p->device, name, sizeof(name), &args) == 0)
 		(void)rte_dev_remove(info.device);
 }
 

@@ -23,7 +23,7 @@ struct port_conf {
 	uint16_t rx_desc;
 	uint16_t tx_desc;
 	bool is_promiscuous;
-	bool has_offloads; /* use what the port offers */
+	bool has_offloads;		  /* use what the port offers */
 	struct rte_mempool *const *pools; /* one per lcore; outlive the port */
 };
 
@@ -36,8 +36,8 @@ struct port {
 	uint16_t rx_queues;
 	uint16_t tx_queues;
 	uint8_t mac[WIRE_MAC_BYTES];
-	bool has_rss;	     /* else whoever receives a packet must ask whose it is */
-	bool rx_checks_ip;   /* offloads in use */
+	bool has_rss;	   /* else whoever receives a packet must ask whose it is */
+	bool rx_checks_ip; /* offloads in use */
 	bool rx_checks_l4;
 	bool tx_sums_ip;
 	bool tx_sums_l4;

@@ -50,10 +50,13 @@ void tcp_loss_delivered(struct tcp_conn *c, const struct tcp_rtx *seg, struct tc
 	if ((seg->flags & TCP_RTX_RETX) == 0) {
 		if (news->rtt_us == 0 || rtt_us < news->rtt_us)
 			news->rtt_us = rtt_us != 0 ? rtt_us : 1;
+		/* below what was known to have arrived before this acknowledgement */
 		if (tcp_seq_lt(end, c->rack_fack))
 			c->flags |= TCP_F_REORDER;
 	}
-	c->rack_fack = tcp_seq_max(c->rack_fack, end);
+	if (!news->has_fack || tcp_seq_gt(end, news->fack))
+		news->fack = end;
+	news->has_fack = true;
 	if (is_ambiguous(c, seg, news, rtt_us))
 		return;
 	if (seg->sent_us > c->rack_sent_us ||
@@ -179,7 +182,9 @@ static void prr_update(struct tcp_conn *c, const struct tcp_rtx_news *news)
 		if (send > limit)
 			send = limit;
 	}
-	if (c->prr_out == 0 && send < c->mss)
+	/* the first repair leaves at once; without SACK so does that of each hole (RFC 6582) */
+	bool is_hole = (c->flags & TCP_F_SACK) == 0 && news->acked != 0 && c->lost != 0;
+	if ((c->prr_out == 0 || is_hole) && send < c->mss)
 		send = c->mss;
 	c->cwnd = pipe + (send > 0 ? (uint32_t)send : 0);
 }
@@ -244,6 +249,8 @@ static void timers_update(struct tcp_conn *c, bool is_progress)
 void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_rtx_news *news)
 {
 	rtt_update(c, news);
+	if (news->has_fack)
+		c->rack_fack = tcp_seq_max(c->rack_fack, news->fack);
 	if (news->acked != 0)
 		c->stall_ms = 0;
 	if (news->has_dsack && c->reo_mult < REO_KEEP) {
@@ -251,6 +258,7 @@ void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_rtx_news *news)
 		c->reo_left = REO_KEEP;
 	}
 	probe_answered(c, news);
+	bool was_recovering = c->recovery == TCP_RECOVERY;
 	if (c->recovery != TCP_OPEN && tcp_seq_ge(c->snd_una, c->recover))
 		recovery_leave(c);
 	if (c->flags & TCP_F_SACK)
@@ -261,7 +269,8 @@ void tcp_loss_on_ack(struct tcp_conn *c, const struct tcp_rtx_news *news)
 		recovery_enter(c);
 	if (c->recovery == TCP_RECOVERY)
 		prr_update(c, news);
-	else if (news->acked != 0 && (c->flags & TCP_F_CWND_FULL) != 0 && c->cwnd < CWND_MAX)
+	else if (news->acked != 0 && !was_recovering && (c->flags & TCP_F_CWND_FULL) != 0 &&
+		 c->cwnd < CWND_MAX)
 		c->tcp->cc->on_ack(c, news->acked);
 	timers_update(c, news->acked != 0);
 }

@@ -94,7 +94,7 @@ static void emit_rtx(struct tcp_conn *c, const struct tcp_rtx *rtx, uint32_t mos
 	bool is_whole = seg.len == payload;
 	if (is_whole && (rtx->flags & TCP_RTX_FIN) != 0)
 		seg.flags |= TCP_FIN;
-	if (payload != 0 && is_whole && (rtx->next == NULL || (rtx->flags & TCP_RTX_FIN) != 0))
+	if (payload != 0 && is_whole && rtx->next == NULL && c->unsent == 0)
 		seg.flags |= TCP_PSH;
 	c->last_tx_ms = tcp_now_ms(c->tcp);
 	emit_synced(c, &seg);

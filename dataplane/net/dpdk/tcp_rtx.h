@@ -21,6 +21,8 @@ struct tcp_rtx_news {
 	uint32_t payload; /* of acked, without FIN */
 	uint32_t rtt_us;  /* of the newest segment sent once; 0: none */
 	uint32_t ts_ecr;  /* the echoed timestamp, when has_ts */
+	uint32_t fack;	  /* the highest byte delivered, when has_fack */
+	bool has_fack;
 	bool has_ts;
 	bool has_dsack;
 	bool is_dup; /* nothing but a repeated acknowledgement */

@@ -14,7 +14,7 @@ int udp_parse(struct udp_in *out, const struct ip_in *ip, bool is_verified)
 	if (!is_summed && ip->is_v6)
 		return REASON_CHECKSUM;
 	if (is_summed && !is_verified) {
-		uint64_t sum = tcp_wire_pseudo(ip->from, ip->to, IP_UDP, (uint32_t)len);
+		uint64_t sum = tcp_wire_pseudo(ip->from, ip->to, IP_PROTO_UDP, (uint32_t)len);
 		if (tcp_wire_fold(tcp_wire_sum(sum, (struct span){p, len})) != 0)
 			return REASON_CHECKSUM;
 	}
@@ -32,7 +32,7 @@ void udp_write(uint8_t out[UDP_HEADER], const struct addr *from, const struct ad
 	wire_put16(out + 2, to->port);
 	wire_put16(out + 4, (uint16_t)len);
 	wire_put16(out + 6, 0);
-	uint64_t sum = tcp_wire_pseudo(from->ip, to->ip, IP_UDP, len);
+	uint64_t sum = tcp_wire_pseudo(from->ip, to->ip, IP_PROTO_UDP, len);
 	if (is_offloaded) {
 		wire_put16(out + 6, (uint16_t)~tcp_wire_fold(sum));
 		return;

@@ -25,6 +25,7 @@ static void test_each_fact(void)
 	} rows[] = {
 		{{.is_draining = true}, false, NULL, "draining"},
 		{{.lcores_missing = 1}, false, "lcore", "lcore"},
+		{{.ports_missing = 1}, true, "port", "link"},
 		{{.workers_missing = 1}, true, "worker", "restarted"},
 		{{.is_controlplane_gone = true}, true, "controlplane", "control plane"},
 		{{.workers_stalled = 1}, true, NULL, "stuck"},
@@ -56,9 +57,9 @@ static void test_below_the_mark(void)
 static void test_everything_at_once_fits(void)
 {
 	struct seg_ready r;
-	readiness_compute(&r, &(struct readiness_facts){true, true, true, 1, 1, 1, 512});
-	CU_ASSERT_EQUAL(r.missing_count, 3);
-	CU_ASSERT_EQUAL(r.reason_count, 7);
+	readiness_compute(&r, &(struct readiness_facts){true, true, true, 1, 1, 1, 1, 512});
+	CU_ASSERT_EQUAL(r.missing_count, 4);
+	CU_ASSERT_EQUAL(r.reason_count, 8);
 	CU_ASSERT_FALSE(r.ready);
 	for (unsigned i = 0; i < r.reason_count; i++)
 		CU_ASSERT_TRUE(strlen(r.reasons[i]) < READY_TEXT - 1);

@@ -287,9 +287,11 @@ static void change(struct conf *c, const struct conf_key *key)
 							  : "other";
 		break;
 	case CONF_TYPE_LIST:
-		value = key->form == CONF_FORM_ENDPOINT ? "127.0.0.1:7"
-			: key->form == CONF_FORM_CIDR	? "10.0.0.0/8"
-							: "7";
+		value = key->form == CONF_FORM_ENDPOINT	     ? "127.0.0.1:7"
+			: key->form == CONF_FORM_CIDR	     ? "10.0.0.0/8"
+			: strcmp(key->key, "addresses") == 0 ? "10.0.0.2/24"
+			: strcmp(key->key, "routes") == 0    ? "0.0.0.0/0 via 10.0.0.1"
+							     : "7";
 		break;
 	}
 	snprintf(set, sizeof(set), "%s.%s=%s", key->section, key->key, value);

@@ -21,7 +21,7 @@ static const struct shape {
 	{"log:\n  level: info\nlogs:\n  level: info\n",
 		{"c.yaml:3: logs: unknown section; did you mean log?"}},
 	{"<<:\n  level: info\n",
-		{"c.yaml:1: <<: unknown section; allowed: node, net, http, limits, "
+		{"c.yaml:1: <<: unknown section; allowed: node, net, dpdk, http, limits, "
 		 "storage, drain, amnesia, exporter, log"}},
 	{"log:\n  \"le\\nvel\": info\n",
 		{"c.yaml:2: log.le?vel: unknown key; did you mean log.level?"}},

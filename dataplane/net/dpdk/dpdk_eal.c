@@ -1,0 +1,62 @@
+#include "dataplane/net/dpdk/dpdk_eal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "dataplane/net/dpdk/port.h"
+
+enum { MIB = 1 << 20, BASE_MIB = 64, BUFFER_EXTRA = 512, SHELL_BYTES = 320 };
+
+static void add(struct dpdk_eal *out, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void add(struct dpdk_eal *out, const char *fmt, ...)
+{
+	va_list args;
+	MUST(out->count < DPDK_EAL_ARGS);
+	va_start(args, fmt);
+	vsnprintf(out->args[out->count++], DPDK_EAL_ARG_BYTES, fmt, args);
+	va_end(args);
+}
+
+uint64_t dpdk_eal_memory(const struct conf *conf, unsigned lcores)
+{
+	uint64_t room = conf->dpdk_mtu + BUFFER_EXTRA > 2048 + BUFFER_EXTRA
+				? conf->dpdk_mtu + BUFFER_EXTRA
+				: 2048 + BUFFER_EXTRA;
+	return (uint64_t)BASE_MIB * MIB + lcores * conf->dpdk_mbufs * (room + SHELL_BYTES);
+}
+
+bool dpdk_eal_has_huge_pages(uint64_t bytes)
+{
+	static const char path[] = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages";
+	unsigned long pages = 0;
+	FILE *f = fopen(path, "re");
+	if (f == NULL)
+		return false;
+	if (fscanf(f, "%lu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return (uint64_t)pages * 2 * MIB >= bytes;
+}
+
+void dpdk_eal_args(
+	struct dpdk_eal *out, const struct conf *conf, unsigned lcores, bool has_huge_pages)
+{
+	bool has_pci = false;
+	out->count = 0;
+	if (has_huge_pages) {
+		add(out, "--in-memory");
+	} else {
+		add(out, "--no-huge");
+		add(out, "-m");
+		add(out, "%lu", (unsigned long)(dpdk_eal_memory(conf, lcores) / MIB));
+	}
+	for (uint64_t i = 0; i < conf->dpdk_ports.count; i++) {
+		if (!port_is_pci(conf->dpdk_ports.items[i]))
+			continue;
+		has_pci = true;
+		add(out, "-a");
+		add(out, "%s", conf->dpdk_ports.items[i]);
+	}
+	if (!has_pci)
+		add(out, "--no-pci");
+}
