@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 
+from netns import DpdkBackend
 from wire import Conn, Metrics, check_error, eventually, request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -59,6 +60,10 @@ class HostBackend:
     def settings(self):
         return {"net.backend": "host", "net.listen": f"127.0.0.1:{free_port()}"}
 
+    def client_ip(self, n):
+        """An address clients can have besides their usual one."""
+        return f"127.0.0.{n}"
+
     def command(self, argv):
         """How a client program is started so that it reaches the node."""
         return argv
@@ -79,13 +84,17 @@ class HostBackend:
         return sock
 
 
-BACKENDS = {"host": HostBackend}
+BACKENDS = {"host": HostBackend, "dpdk": DpdkBackend}
 backend = HostBackend()
 
 
 def use_backend(name):
     global backend
     backend = BACKENDS[name]()
+
+
+def client_ip(n):
+    return backend.client_ip(n)
 
 
 def free_port():
@@ -358,6 +367,6 @@ def tool(name):
 
 
 __all__ = [
-    "BUILD", "Conn", "IS_ASAN", "Metrics", "Node", "ROOT", "Skip", "b3", "check_error", "children", "comm", "eventually",
+    "BUILD", "Conn", "IS_ASAN", "Metrics", "Node", "ROOT", "Skip", "b3", "check_error", "children", "client_ip", "comm", "eventually",
     "free_port", "is_running", "request", "running", "test", "time", "tool", "yaml",
 ]

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from harness import BUILD, ROOT, Node, b3, eventually, request, running, test, yaml
+from harness import BUILD, ROOT, Node, b3, client_ip, eventually, request, running, test, yaml
 
 
 def check(node, text):
@@ -102,10 +102,10 @@ def precedence():
 @test(fresh=True)
 def reload_good(node):
     """A hot key applies, connections stay, an event tells."""
-    with node.connect() as c, node.connect(source="127.0.0.9") as other:
+    with node.connect() as c, node.connect(source=client_ip(9)) as other:
         assert c.ask(request("GET", "/healthz")).status == 200
         assert other.ask(request("GET", "/healthz")).status == 200
-        node.write_config(storage__write_from=["127.0.0.9/32"])
+        node.write_config(storage__write_from=[client_ip(9) + "/32"])
         assert "write_from" in node.millctl("config", "diff", check=1).stdout
         assert "write_from" in node.millctl("config", "diff", "--json", check=1).stdout
         node.millctl("reload")
@@ -114,7 +114,7 @@ def reload_good(node):
         eventually(lambda: node.http("POST", "/o", body=b"x").status == 403, 5, "the change applies")
         assert c.ask(request("GET", "/healthz")).status == 200
         assert other.ask(request("POST", "/o", body=b"x"), "POST").status in (200, 201)
-        assert shown(node, "storage.write_from")[0].find("127.0.0.9") >= 0
+        assert shown(node, "storage.write_from")[0].find(client_ip(9)) >= 0
         node.write_config()
         os.kill(node.launcher, signal.SIGHUP)
         eventually(lambda: node.http("POST", "/o", body=b"x").status in (200, 201), 5, "SIGHUP reloads too")

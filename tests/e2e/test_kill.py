@@ -102,7 +102,8 @@ def data_plane_dies():
             watcher.start()
             killed = time.monotonic()
             os.kill(old, signal.SIGKILL)
-            eventually(lambda: node.http("GET", "/healthz", timeout=1).status == 200 and node.dataplane != old, 10,
+            # Short tries: where nobody refuses a SYN, a lost one is sent again only after a second.
+            eventually(lambda: node.http("GET", "/healthz", timeout=0.2).status == 200 and node.dataplane != old, 10,
                        "served again", step=0.005)
             took = time.monotonic() - killed
             eventually(lambda: node.export("/readyz")[0] == 200, 5, "ready again")
@@ -118,8 +119,7 @@ def data_plane_dies():
         assert not late, late[:3]
         address = node.put(DATA)
         assert node.http("GET", "/o/" + address).body == DATA
-        events = json.dumps(node.millctl_json("events"))
-        assert "process_down" in events or "process_up" in events, events
+        eventually(lambda: "generation 2 is up" in json.dumps(node.millctl_json("events")), 5, "the return is an event")
         assert node.stop() == 0, node.logs()
 
 

@@ -2,7 +2,7 @@
 import random
 import subprocess
 
-from harness import IS_ASAN, b3, check_error, eventually, request, test
+from harness import IS_ASAN, b3, check_error, client_ip, eventually, request, test
 from wire import Closed
 
 rng = random.Random(5)
@@ -15,25 +15,34 @@ def is_served(c):
         return False
 
 
+def connect_served(node):
+    """A connection that is served, or None: some back ends refuse already the handshake."""
+    try:
+        c = node.connect()
+    except ConnectionError:
+        return None
+    if is_served(c):
+        return c
+    c.close()
+    return None
+
+
 @test(sets={"limits.conns_per_ip": 8}, asan=True)
 def connections_per_address(node):
     """X-10: at the cap all are served, one more is refused, another address is not touched, a freed place is usable."""
     conns = [node.connect() for _ in range(8)]
     try:
         assert all(is_served(c) for c in conns)
-        with node.connect() as extra:
-            assert not is_served(extra)
-        with node.connect(source="127.0.0.77") as other:
+        assert connect_served(node) is None
+        with node.connect(source=client_ip(77)) as other:
             assert is_served(other)
         conns.pop().close()
 
         def again():
-            c = node.connect()
-            if is_served(c):
+            c = connect_served(node)
+            if c is not None:
                 conns.append(c)
-                return True
-            c.close()
-            return False
+            return c is not None
 
         eventually(again, 5, "a freed place can be used")
         m = node.metrics()
@@ -50,8 +59,9 @@ def connections_per_lcore(node):
     try:
         served = [c for c in conns if is_served(c)]
         assert len(served) >= 15, len(served)
-        with node.connect() as a, node.connect() as b:
-            assert not is_served(a) or not is_served(b)
+        more = [c for c in (connect_served(node), connect_served(node)) if c is not None]
+        conns += more
+        assert len(more) < 2
         assert all(is_served(c) for c in served)
         m = node.metrics()
         assert m.sum("rejected_total", reason="conn_cap") + m.sum("drops_total", reason="conn_cap") >= 1
@@ -64,7 +74,7 @@ def connections_per_lcore(node):
 @test(sets={"limits.ip_rate": 1, "limits.ip_burst": 5}, asan=True)
 def rate_per_address(node):
     """G-3: the burst passes, then 429 quota with Retry-After; health checks are free, other addresses too."""
-    with node.connect(source="127.0.0.50") as c:
+    with node.connect(source=client_ip(50)) as c:
         for _ in range(20):
             assert c.ask(request("GET", "/healthz")).status == 200
         statuses = [c.ask(request("GET", "/o/" + b3(b"rate"))).status for _ in range(30)]
@@ -73,7 +83,7 @@ def rate_per_address(node):
         check_error(c.ask(request("GET", "/o/" + b3(b"rate"))), 429, "quota")
         for path in ("/healthz", "/readyz", "/version"):
             assert c.ask(request("GET", path)).status == 200
-    assert node.http("GET", "/o/" + b3(b"rate"), source="127.0.0.51").status == 404
+    assert node.http("GET", "/o/" + b3(b"rate"), source=client_ip(51)).status == 404
     m = node.metrics()
     assert m.sum("rejected_total", reason="ip_rate") + m.sum("rejected_total", reason="quota") >= 20
     assert m.sum("http_requests_total", route="/o", status="429") >= 20

@@ -2,7 +2,7 @@
 import random
 import re
 
-from harness import b3, check_error, eventually, request, test
+from harness import b3, check_error, client_ip, eventually, request, test
 from wire import chunked
 
 rng = random.Random(2)
@@ -268,12 +268,12 @@ def full_slab(node):
     assert m.sum("storage_chunks_capacity") == 32
 
 
-@test(sets={"storage.write_from": ["10.0.0.0/8", "127.0.0.9/32"]}, fresh=True, asan=True)
+@test(sets={"storage.write_from": ["10.0.0.0/8", client_ip(9) + "/32"]}, fresh=True, asan=True)
 def writes_only_from_where_allowed(node):
     """storage.write_from: others read, and get 403 for a write before they send the body."""
     data = b"from an allowed address"
     check_error(node.http("POST", "/o", body=data), 403, "forbidden")
-    address = node.put(data, source="127.0.0.9")
+    address = node.put(data, source=client_ip(9))
     assert node.http("GET", "/o/" + address).body == data
     with node.connect() as c:
         c.send(request("POST", "/o", [("Content-Length", 1000), ("Expect", "100-continue")]))
