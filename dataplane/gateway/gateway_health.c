@@ -92,15 +92,16 @@ static enum http_verdict answer_ready(struct http_req *rq, void *service)
 	}
 	/* The snapshot is a moment old; draining must show at once. */
 	bool is_draining = http_server_is_draining(rq->server);
+	bool is_told = now.reason_count != 0 && strcmp(now.reasons[0], "draining") == 0;
 	bool is_ready = now.ready != 0 && !is_draining;
 	HTTP_TEXT_LITERAL(&json, "{\"ready\":");
 	put_bool(&json, is_ready);
 	HTTP_TEXT_LITERAL(&json, ",\"degraded\":");
-	put_bool(&json, now.degraded != 0);
+	put_bool(&json, now.degraded != 0 || is_draining);
 	HTTP_TEXT_LITERAL(&json, ",\"missing\":");
 	put_list(&json, now.missing, now.missing_count, NULL);
 	HTTP_TEXT_LITERAL(&json, ",\"reasons\":");
-	put_list(&json, now.reasons, now.reason_count, is_draining ? "draining" : NULL);
+	put_list(&json, now.reasons, now.reason_count, is_draining && !is_told ? "draining" : NULL);
 	HTTP_TEXT_LITERAL(&json, "}");
 	HTTP_TEXT_LITERAL(&head, FIELDS);
 	if (!is_ready) {

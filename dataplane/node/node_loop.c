@@ -16,6 +16,9 @@
  * restart takes a moment in which nobody misses it. */
 enum { CONTROL_START_MS = 3000, CONTROL_RESTART_MS = 500 };
 
+/* How long the lcores are given to take notice of a drain: a fifth of a second, in small steps. */
+enum { OBEY_LOOKS = 2000, OBEY_NAP_US = 100 };
+
 /* A macro, so that the format is checked where it is written. */
 #define EMIT(n, kind, ...) \
 	do { \
@@ -80,9 +83,9 @@ static void look_at_conf(struct node *n)
 static void look_after_storage(struct node *n, uint64_t now_ns)
 {
 	storage_report(n->storage, n->tally);
-	if (now_ns < n->purge_at_ns)
+	if (now_ns < n->purged_ns + n->conf.amnesia_purge_interval_ms * NS_PER_MS)
 		return;
-	n->purge_at_ns = now_ns + n->conf.amnesia_purge_interval_ms * NS_PER_MS;
+	n->purged_ns = now_ns;
 	uint32_t wiped = storage_purge(n->storage);
 	tally_inc(n->tally, TALLY_AMNESIA_PURGES);
 	if (wiped != 0)
@@ -150,14 +153,31 @@ static void beat(struct node *n, uint64_t now_ns)
 		sd_notify(0, "WATCHDOG=1");
 }
 
+static bool is_obeyed(const struct node *n, enum lcore_order order)
+{
+	for (uint32_t i = 0; i < n->cpus.count; i++) {
+		if (lcore_obeys(n->lcores[i]) < order)
+			return false;
+	}
+	return true;
+}
+
+/* An lcore stops its intake and its own readiness in one step (X-6). The rest of the world is told when all have: who
+ * reads `draining` there is not served here any more. An lcore that does not turn is not waited for. */
+static void stop_intake(struct node *n, uint64_t now_ns)
+{
+	order_all(n, LCORE_DRAIN);
+	for (int i = 0; i < OBEY_LOOKS && !is_obeyed(n, LCORE_DRAIN); i++)
+		usleep(OBEY_NAP_US);
+	seg_beat(n->seg, SHM_DATAPLANE, SEG_DRAINING);
+	publish_readiness(n, now_ns);
+}
+
 static void begin_drain(struct node *n, uint64_t now_ns)
 {
 	n->phase = NODE_DRAINING;
 	n->deadline_ns = now_ns + n->conf.drain_deadline_ms * NS_PER_MS;
-	/* Readiness first, then the intake. */
-	seg_beat(n->seg, SHM_DATAPLANE, SEG_DRAINING);
-	publish_readiness(n, now_ns);
-	order_all(n, LCORE_DRAIN);
+	stop_intake(n, now_ns);
 	sd_notify(0, "STOPPING=1");
 	EMIT(n, EVENT_DRAIN, "draining, %llu ms for requests in flight",
 		(unsigned long long)n->conf.drain_deadline_ms);
@@ -167,8 +187,11 @@ static void begin_drain(struct node *n, uint64_t now_ns)
 
 static bool is_quiet(const struct node *n)
 {
+	/* First this: an lcore says how busy it is before it says that it obeys. */
+	if (!is_obeyed(n, LCORE_DRAIN))
+		return false;
 	for (uint32_t i = 0; i < n->cpus.count; i++) {
-		if (lcore_obeys(n->lcores[i]) < LCORE_DRAIN || lcore_busy(n->lcores[i]) != 0)
+		if (lcore_busy(n->lcores[i]) != 0)
 			return false;
 	}
 	return true;
@@ -202,7 +225,7 @@ enum node_exit node_loop(struct node *n)
 {
 	uint64_t watchdog_us;
 	n->has_watchdog = sd_watchdog_enabled(0, &watchdog_us) > 0;
-	n->purge_at_ns = n->started_ns + n->conf.amnesia_purge_interval_ms * NS_PER_MS;
+	n->purged_ns = n->started_ns;
 	n->control_late_ns = n->started_ns + CONTROL_START_MS * NS_PER_MS;
 	n->is_control_up = seg_is_alive(n->seg, SHM_CONTROLPLANE);
 	beat(n, clock_now_ns());

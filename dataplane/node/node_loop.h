@@ -34,8 +34,8 @@ struct node {
 	/* the loop's */
 	enum node_phase phase;
 	uint64_t started_ns;
-	uint64_t deadline_ns; /* of the drain */
-	uint64_t purge_at_ns;
+	uint64_t deadline_ns;	  /* of the drain */
+	uint64_t purged_ns;	  /* when freed memory was wiped last */
 	uint64_t log_dropped;	  /* as counted already */
 	uint32_t aborted;	  /* requests cut */
 	uint64_t control_late_ns; /* from then on a missing control plane counts */

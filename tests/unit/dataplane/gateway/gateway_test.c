@@ -236,6 +236,11 @@ static void test_draining(void)
 	struct readiness r = readiness(rig_connect(&rig));
 	CU_ASSERT(r.status == 503 && !r.is_ready);
 	CU_ASSERT_STRING_EQUAL(r.reasons, "draining;");
+	/* once, also when the main thread has said so too */
+	state = (struct seg_ready){.degraded = 1, .reason_count = 1, .reasons = {"draining"}};
+	snap_publish(seg_ready(rig.seg), &state);
+	r = readiness(rig_connect(&rig));
+	CU_ASSERT_STRING_EQUAL(r.reasons, "draining;");
 	reply = ask(rig_connect(&rig), "GET", "/o/b3:x");
 	rig_check_error(&reply, 503, "draining");
 	end();
