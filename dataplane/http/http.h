@@ -94,8 +94,9 @@ struct http_reply {
 	struct span fields;
 	/* The body: `length` bytes that `next` gives in references, called with the offset until all are given; it
 	 * returns false when it cannot (the connection is then cut, since the head is out). NULL next: the bytes of
-	 * `inline_body` are copied (at most HTTP_INLINE_BYTES), and `length` is not looked at. HTTP_LENGTH_UNKNOWN: chunked (or until close for HTTP/1.0);
-	 * `next` ends the body with a reference of length 0. HEAD sends the head only, 204 and 304 have no body. */
+	 * `inline_body` are copied (at most HTTP_INLINE_BYTES), and `length` is not looked at. HTTP_LENGTH_UNKNOWN:
+	 * chunked (or until close for HTTP/1.0); `next` ends the body with a reference of length 0. HEAD sends the head
+	 * only, 204 and 304 have no body. */
 	uint64_t length;
 	struct span inline_body;
 	bool (*next)(void *ctx, uint64_t offset, struct net_ref *out);
@@ -114,8 +115,9 @@ void http_fail(struct http_req *rq, enum err_id err, const char *detail);
 /* The same with more lines for the head. */
 void http_fail_with(struct http_req *rq, enum err_id err, const char *detail, struct span fields);
 
-/* Jobs of a request, one at a time: HTTP_PENDING afterwards. `done` gives the job back before it answers. On completion, http_job_owner gives the request that waits, or NULL
- * when the client has gone meanwhile (the job must then only give back what it holds). */
+/* Jobs of a request, one at a time: HTTP_PENDING afterwards. `done` gives the job back before it answers. On
+ * completion, http_job_owner gives the request that waits, or NULL when the client has gone meanwhile (the job must
+ * then only give back what it holds). */
 struct job *http_job_take(struct http_req *rq);
 CHECKED bool http_job_submit(
 	struct http_req *rq, struct job *job); /* false: answered 429 busy, job given back */
@@ -153,6 +155,9 @@ unsigned http_server_turn(struct http_server *s);
 /* At the end of a turn that took `spent_ns`: times the requests that were begun and answered in it. The clock is read
  * once a turn, not once a request, so each counts as taking the whole turn: never less than it did. */
 void http_server_turn_end(struct http_server *s, uint64_t spent_ns);
+
+/* After the configuration changed: connections that wait already wait by the new timeouts too. */
+void http_server_retime(struct http_server *s);
 
 /* Drain (X-6): new requests get 503 draining and a close; idle connections are closed; those with a request under
  * way finish it. http_server_busy counts requests begun and not yet fully sent. http_server_abort cuts the rest,

@@ -86,6 +86,15 @@ static struct http_conn *conn_at(const struct http_server *s, uint32_t slot)
 	return pool_is_taken(&s->conns, slot) ? pool_at(&s->conns, slot) : NULL;
 }
 
+void http_server_retime(struct http_server *s)
+{
+	for (uint32_t i = 0; i < s->conns.touched; i++) {
+		struct http_conn *c = conn_at(s, i);
+		if (c != NULL)
+			http_timer_update(c);
+	}
+}
+
 /* A head that has only begun would be refused when whole: say so now, since it may never be. */
 static void refuse_head(struct http_conn *c)
 {

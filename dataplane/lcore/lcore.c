@@ -194,6 +194,7 @@ static void housekeep(struct lcore *lc)
 	if (snap_version(snap) != lc->conf_version) {
 		lc->conf_version = snap_read(snap, &lc->conf);
 		apply_limits(lc);
+		http_server_retime(lc->http);
 	}
 	answer_ask(lc);
 	enum lcore_order order = atomic_load(&lc->order);

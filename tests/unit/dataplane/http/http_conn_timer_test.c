@@ -229,12 +229,35 @@ static void test_deadline_of_body(void)
 	rig_fini(&rig);
 }
 
+/* a reload also reaches connections that wait by the old timeouts already: silent ones and half-sent heads. */
+static void test_retimed(void)
+{
+	rig_service_start(&rig, &service);
+	struct rig_conn *idle = rig_connect(&rig);
+	struct rig_conn *slow = rig_connect(&rig);
+	rig_say(slow, "GET /hel");
+	rig.conf.http_idle_timeout_ms = 300;
+	rig.conf.http_read_timeout_ms = 200;
+	http_server_retime(rig.server);
+	rig_pass_ms(&rig, 198);
+	CU_ASSERT(!idle->is_closed);
+	CU_ASSERT(!slow->is_closed);
+	rig_pass_ms(&rig, 4);
+	CU_ASSERT(!idle->is_closed);
+	struct rig_reply reply = rig_reply(slow, "GET");
+	rig_check_error(&reply, 408, "timeout_read");
+	rig_pass_ms(&rig, 100);
+	CU_ASSERT(idle->is_closed);
+	rig_fini(&rig);
+}
+
 static const struct unit_case cases[] = {
 	{"idle", test_idle},
 	{"dribbled_head", test_dribbled_head},
 	{"read_boundary", test_read_boundary},
 	{"dribbled_body", test_dribbled_body},
 	{"configured", test_configured},
+	{"retimed", test_retimed},
 	{"write_stalled", test_write_stalled},
 	{"write_after_close", test_write_after_close},
 	{"deadline_chosen", test_deadline_chosen},

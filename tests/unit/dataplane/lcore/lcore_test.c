@@ -190,6 +190,20 @@ static void test_new_configuration(void)
 	rig_close(r);
 }
 
+/* a reload also reaches a connection that waits by the old idle timeout (60 s) already. */
+static void test_new_timeouts(void)
+{
+	struct rig *r = rig_open("adaptive");
+	int fd = dial(r);
+	CU_ASSERT_EQUAL(ask(fd, HEALTHZ), 200);
+	r->conf.http_idle_timeout_ms = 100;
+	snap_publish(seg_conf(r->seg), &r->conf);
+	char byte;
+	CU_ASSERT_EQUAL(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+	rig_close(r);
+}
+
 /* A question of the control plane is answered while the lcore sleeps or works. */
 static void test_ask(void)
 {
@@ -270,6 +284,7 @@ static const struct unit_case cases[] = {
 	{"serve_adaptive", test_serve_adaptive},
 	{"serve_busy", test_serve_busy},
 	{"new_configuration", test_new_configuration},
+	{"new_timeouts", test_new_timeouts},
 	{"ask", test_ask},
 	{"drain_and_finish", test_drain_and_finish},
 	{"drain_and_abort", test_drain_and_abort},
