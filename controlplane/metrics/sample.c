@@ -25,6 +25,18 @@ static uint64_t shutdown_depth(const struct seg *seg)
 	       seg_is_alive(seg, SHM_DATAPLANE);
 }
 
+/* Each process has a log queue of its own: the fuller one counts. */
+static uint64_t log_depth_max(const struct seg *seg)
+{
+	uint32_t max = 0;
+	for (int p = 0; p < SHM_PROCESS_COUNT; p++) {
+		uint32_t depth = __atomic_load_n(&seg->hearts[p].log_depth, __ATOMIC_RELAXED);
+		if (depth > max && seg_is_alive(seg, (enum shm_process)p))
+			max = depth;
+	}
+	return max;
+}
+
 static void sample_lcore(struct sample *s, const struct seg *seg, unsigned i)
 {
 	uint64_t busy = tally_get(&seg->tally[i], TALLY_LCORE_BUSY);
@@ -44,6 +56,7 @@ void sample_take(struct sample *s, struct seg *seg, uint64_t events_lag)
 	for (int q = 0; q < QUEUE_COUNT; q++)
 		s->depth[q] = ring_depth_max(seg, (enum queue_id)q);
 	s->depth[QUEUE_SHUTDOWN] = shutdown_depth(seg);
+	s->depth[QUEUE_LOG] = log_depth_max(seg);
 	s->depth[QUEUE_EVENTS] =
 		events_lag < QUEUE_CAPACITY_EVENTS ? events_lag : QUEUE_CAPACITY_EVENTS;
 	for (unsigned i = 0; i < sample_lcores(seg); i++)

@@ -89,7 +89,8 @@ static bool pop(struct log_record *out)
 		return false;
 	*out = slot->record;
 	__atomic_store_n(&slot->turn, log_state.head + QUEUE_CAPACITY_LOG, __ATOMIC_RELEASE);
-	log_state.head++;
+	__atomic_store_n(
+		&log_state.head, log_state.head + 1, __ATOMIC_RELEASE); /* log_depth looks */
 	return true;
 }
 
@@ -221,6 +222,14 @@ void log_set_level(enum log_level level)
 uint64_t log_dropped(void)
 {
 	return __atomic_load_n(&log_state.dropped, __ATOMIC_RELAXED);
+}
+
+uint32_t log_depth(void)
+{
+	/* The head first: it never passes the tail. */
+	uint64_t head = __atomic_load_n(&log_state.head, __ATOMIC_ACQUIRE);
+	uint64_t waiting = __atomic_load_n(&log_state.tail, __ATOMIC_RELAXED) - head;
+	return waiting < QUEUE_CAPACITY_LOG ? (uint32_t)waiting : QUEUE_CAPACITY_LOG;
 }
 
 /* Queues the record. Returns false when no writer runs. */

@@ -22,6 +22,8 @@ void log_stop(void);
 void log_set_level(enum log_level level);
 /* Lines lost to a full ring since the start. */
 uint64_t log_dropped(void);
+/* Lines that wait for the writer. */
+uint32_t log_depth(void);
 
 void log_line(enum log_level level, const char *corr_id, const char *fmt, ...) PRINTF_LIKE(3, 4);
 

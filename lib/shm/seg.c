@@ -13,6 +13,7 @@
 
 #include "lib/base/version.h"
 #include "lib/clock/clock.h"
+#include "lib/log/log.h"
 #include "lib/shm/seg_layout.h"
 
 enum {
@@ -402,6 +403,7 @@ void seg_beat(struct seg *s, enum shm_process process, enum seg_state state)
 {
 	struct seg_heart *heart = &s->hearts[process];
 	__atomic_store_n(&heart->state, (uint32_t)state, __ATOMIC_RELAXED);
+	__atomic_store_n(&heart->log_depth, log_depth(), __ATOMIC_RELAXED);
 	__atomic_store_n(&heart->beat_ns, clock_now_ns(), __ATOMIC_RELEASE);
 }
 

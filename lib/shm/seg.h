@@ -38,7 +38,8 @@ struct seg_heart {
 	uint64_t start_ns;		      /* CLOCK_MONOTONIC at its start */
 	uint64_t generation;		      /* grows by one with each start */
 	int32_t pid;
-	uint32_t state; /* enum seg_state */
+	uint32_t state;	    /* enum seg_state */
+	uint32_t log_depth; /* lines in its `log` queue when it beat last */
 };
 
 enum seg_state { SEG_STOPPED, SEG_STARTING, SEG_RUNNING, SEG_DRAINING };

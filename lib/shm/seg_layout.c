@@ -48,6 +48,7 @@ static uint64_t mix_parts(uint64_t hash)
 	PART(struct seg_heart, generation);
 	PART(struct seg_heart, pid);
 	PART(struct seg_heart, state);
+	PART(struct seg_heart, log_depth);
 	PART(struct seg_ready, missing);
 	PART(struct seg_ready, reasons);
 	PART(struct seg_ask, asked);

@@ -25,6 +25,10 @@ static void depths(void) /* X-20 */
 	sample_take(&s, r.seg, 7);
 	CU_ASSERT_EQUAL(s.depth[QUEUE_SHUTDOWN], 1);
 	CU_ASSERT_EQUAL(s.depth[QUEUE_EVENTS], 7);
+	r.seg->hearts[SHM_DATAPLANE].log_depth = 12;
+	r.seg->hearts[SHM_CONTROLPLANE].log_depth = 3;
+	sample_take(&s, r.seg, 0);
+	CU_ASSERT_EQUAL(s.depth[QUEUE_LOG], 12); /* the fuller of the two */
 	rig_fini(&r);
 }
 

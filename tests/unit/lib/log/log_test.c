@@ -236,6 +236,7 @@ static void full_queue_drops_and_says_so(void)
 	LOG(INFO, "line %u", QUEUE_CAPACITY_LOG + 1);
 	uint64_t dropped = log_dropped() - before;
 	CU_ASSERT(dropped == 1 || dropped == 2);
+	CU_ASSERT_EQUAL(log_depth(), QUEUE_CAPACITY_LOG); /* X-20 */
 	/* Read until the writer has caught up and told. */
 	size_t len = 0;
 	uint64_t deadline_ns = clock_now_ns() + 10 * NS_PER_S;
@@ -247,6 +248,7 @@ static void full_queue_drops_and_says_so(void)
 	capture_end(&c);
 	CU_ASSERT_EQUAL(count_lines(text, "\"msg\":\"line "), QUEUE_CAPACITY_LOG + 2 - dropped);
 	CU_ASSERT_EQUAL(count_lines(text, "log lines were lost"), 1);
+	CU_ASSERT_EQUAL(log_depth(), 0);
 }
 
 static void stop_ends_though_nobody_reads(void)
