@@ -1,6 +1,7 @@
 #include "dataplane/http/http_conn.h"
 
 #include "dataplane/http/http_text.h"
+#include "lib/log/log.h"
 
 /* What each error counts as in rejected_total; REASON_COUNT: not a rejection. A switch, so that a new error must be
  * thought about here. */
@@ -65,6 +66,17 @@ static void count(struct http_req *rq, enum err_id err, enum reason_id reason)
 		tally_inc(t, TALLY_BUSY_REJECTIONS + rq->route->label);
 }
 
+/* A fault of ours is looked for in the log by its id (X-5). A refusal is the client's business, and only told to who
+ * asks for it. The words are ours: nothing that a client sent is among them (X-17). */
+static void tell(const struct http_req *rq, enum err_id err, const char *why)
+{
+	const struct err_info *info = &err_infos[err];
+	if (err == ERR_INTERNAL)
+		LOG_FOR(rq->corr_id, ERROR, "answered %u %s: %s", info->status, info->code, why);
+	else
+		LOG_FOR(rq->corr_id, DEBUG, "answered %u %s: %s", info->status, info->code, why);
+}
+
 void http_fail_for(struct http_req *rq, enum err_id err, const char *detail, struct span fields,
 	enum reason_id reason)
 {
@@ -77,6 +89,7 @@ void http_fail_for(struct http_req *rq, enum err_id err, const char *detail, str
 	/* The answer repeats the id, so it must be known before the body is written. */
 	if (rq->corr_id[0] == '\0')
 		http_reply_set_corr_id(http_exchange_of(rq));
+	tell(rq, err, detail != NULL ? detail : info->message);
 	HTTP_TEXT_LITERAL(&json, "{\"error\":");
 	http_text_json(&json, info->code, 0);
 	HTTP_TEXT_LITERAL(&json, ",\"message\":");
