@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/backoff.h"
 #include "lib/clock/clock.h"
 #include "lib/inflate/inflate.h"
 #include "lib/log/log.h"
@@ -39,8 +40,7 @@ struct worker {
 	/* main thread only */
 	pthread_t thread;
 	bool is_running;
-	unsigned failures; /* deaths without a stable life between them */
-	uint64_t started_ns;
+	struct backoff backoff;
 	uint64_t restart_at_ns;
 
 	/* (w: the worker) */
@@ -137,17 +137,9 @@ static void *work(void *arg)
 	return NULL;
 }
 
-uint64_t worker_pause_ms(unsigned failures, uint64_t random)
-{
-	unsigned doublings = failures - 1 < 16 ? failures - 1 : 16;
-	uint64_t pause = (uint64_t)WORKER_PAUSE_MS << doublings;
-	if (pause > WORKER_PAUSE_MS_MAX)
-		pause = WORKER_PAUSE_MS_MAX;
-	return pause / 2 + random % (pause / 2 + 1);
-}
-
 static int start(struct worker *w, uint64_t now_ns)
 {
+	backoff_started(&w->backoff, now_ns);
 	/* What a thread that died left in its decoder is not trusted. */
 	if (w->bench.inflate != NULL)
 		inflate_fini(w->bench.inflate);
@@ -162,7 +154,6 @@ static int start(struct worker *w, uint64_t now_ns)
 		return -rc;
 	pthread_setname_np(w->thread, w->role->name);
 	w->is_running = true;
-	w->started_ns = now_ns;
 	tally_inc(&w->bench.seg->tally[TALLY_SLOT_DATAPLANE],
 		TALLY_TASKS_SPAWNED + LABEL_KIND_WORKER);
 	return 0;
@@ -170,16 +161,13 @@ static int start(struct worker *w, uint64_t now_ns)
 
 static void plan_restart(struct worker *w, uint64_t now_ns)
 {
-	uint64_t random = 0;
+	uint32_t random = 0;
 	/* Without random bytes the pause is merely not jittered. */
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
-	if (now_ns - w->started_ns >= WORKER_STABLE_MS * NS_PER_MS)
-		w->failures = 0;
-	w->failures++;
-	uint64_t pause_ms = worker_pause_ms(w->failures, random);
-	w->restart_at_ns = now_ns + pause_ms * NS_PER_MS;
+	uint64_t pause_ns = backoff_died(&w->backoff, now_ns, random);
+	w->restart_at_ns = now_ns + pause_ns;
 	LOG(ERROR, "worker %s has ended; a new one starts in %llu ms", w->role->name,
-		(unsigned long long)pause_ms);
+		(unsigned long long)(pause_ns / NS_PER_MS));
 }
 
 /* The thread is gone: answers the job it had. */
@@ -212,13 +200,13 @@ static void supervise(struct worker *w, uint64_t now_ns)
 	int rc = start(w, now_ns);
 	if (rc != 0) {
 		LOG(ERROR, "worker %s cannot start: %s", w->role->name, strerror(-rc));
-		w->started_ns = now_ns;
 		plan_restart(w, now_ns);
 		return;
 	}
 	LOG(INFO, "worker %s runs again", w->role->name);
 	if (!events_emit(&w->bench.seg->events, SHM_DATAPLANE, EVENT_WORKER_RESTARTED,
-		    "worker %s was restarted, failure %u in a row", w->role->name, w->failures))
+		    "worker %s was restarted, failure %u in a row", w->role->name,
+		    w->backoff.deaths))
 		tally_inc(&w->bench.seg->tally[TALLY_SLOT_DATAPLANE],
 			TALLY_QUEUE_DROPPED + QUEUE_EVENTS);
 }
@@ -263,6 +251,8 @@ int workers_open(struct workers **out, const struct workers_conf *conf, char *wh
 		w->role = &roles[i];
 		w->pool = ws;
 		w->work = seg_ring(conf->seg, roles[i].queue, 0);
+		backoff_init(&w->backoff, LIMIT_RESTART_FIRST_MS * NS_PER_MS,
+			LIMIT_RESTART_MAX_MS * NS_PER_MS, LIMIT_RESTART_STABLE_MS * NS_PER_MS);
 		w->bench.seg = conf->seg;
 		w->bench.tally = &conf->seg->tally[TALLY_SLOT_WORKER0 + i];
 		int rc = start(w, clock_now_ns());

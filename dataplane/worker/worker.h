@@ -8,20 +8,15 @@
  * Owner:      the data plane's main thread opens, supervises and closes; workers_wake may be called by any thread.
  * Death:      a thread that ends (a job called pthread_exit, or it was canceled) is noticed by the next
  *             workers_supervise: the job it had is answered ERR_INTERNAL, and a new thread starts after a jittered,
- *             doubling pause (WORKER_PAUSE_MS up to WORKER_PAUSE_MS_MAX, from the start again after
- *             WORKER_STABLE_MS of life).
+ *             doubling pause (lib/base/backoff.h, LIMIT_RESTART_*).
  * Invariants: `done` of every submitted job is reached exactly once. */
 #ifndef DATAPLANE_WORKER_WORKER_H
 #define DATAPLANE_WORKER_WORKER_H
 
 #include "dataplane/job/job.h"
 
-enum {
-	WORKER_PAUSE_MS = 100,
-	WORKER_PAUSE_MS_MAX = 60000,
-	WORKER_STABLE_MS = 10000,
-	WORKER_STALL_MS = 10000, /* one job longer than this counts as a stalled worker */
-};
+/* One job longer than this counts as a stalled worker. */
+enum { WORKER_STALL_MS = 10000 };
 
 struct workers;
 
@@ -48,8 +43,5 @@ void workers_supervise(struct workers *ws, uint64_t now_ns);
 /* How many threads are not running now, and how many have been at one job for longer than WORKER_STALL_MS. */
 unsigned workers_missing(const struct workers *ws);
 unsigned workers_stalled(const struct workers *ws, uint64_t now_ns);
-
-/* The pause before the next start after `failures` deaths in a row (at least one), from a random number. */
-uint64_t worker_pause_ms(unsigned failures, uint64_t random);
 
 #endif

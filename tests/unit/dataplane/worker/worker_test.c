@@ -204,21 +204,6 @@ static void test_death_and_restart(void)
 	rig_close(&r);
 }
 
-/* The pause doubles from 100 ms to 60 s, each jittered between its half and its whole. */
-static void test_pause(void)
-{
-	static const struct {
-		unsigned failures;
-		uint64_t most;
-	} rows[] = {{1, 100}, {2, 200}, {3, 400}, {10, 51200}, {11, 60000}, {12, 60000},
-		{1000000, 60000}};
-	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
-		CU_ASSERT_EQUAL(worker_pause_ms(rows[i].failures, 0), rows[i].most / 2);
-		CU_ASSERT_EQUAL(worker_pause_ms(rows[i].failures, rows[i].most / 2), rows[i].most);
-		CU_ASSERT_TRUE(worker_pause_ms(rows[i].failures, UINT64_MAX) <= rows[i].most);
-	}
-}
-
 /* A job that takes too long is seen as a stalled worker; time is the caller's. */
 static void test_stalled(void)
 {
@@ -244,7 +229,6 @@ static const struct unit_case cases[] = {
 	{"deadline", test_deadline},
 	{"canceled", test_canceled},
 	{"death_and_restart", test_death_and_restart},
-	{"pause", test_pause},
 	{"stalled", test_stalled},
 };
 
