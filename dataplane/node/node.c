@@ -63,25 +63,25 @@ static void adopt_conf(struct node *n)
 	n->conf_version = snap_version(snap);
 }
 
-static int check_backend(const struct conf *conf)
+/* Values with a meaning that this build does not have. */
+static int check_build(const struct conf *conf)
 {
-	static const char *const names[] = {
-		[CONF_BACKEND_HOST] = "host",
-		[CONF_BACKEND_DPDK] = "dpdk",
-		[CONF_BACKEND_FSTACK] = "fstack",
-	};
-	if (conf->net_backend != CONF_BACKEND_FSTACK)
-		return 0;
-	LOG(ERROR, "net.backend: %s is not in this build, which has: host, dpdk",
-		names[conf->net_backend]);
-	return -ENOTSUP;
+	if (conf->net_backend == CONF_BACKEND_FSTACK) {
+		LOG(ERROR, "net.backend: fstack is not in this build, which has: host, dpdk");
+		return -ENOTSUP;
+	}
+	if (!conf->node_amnesia) {
+		LOG(ERROR, "node.amnesia: this build keeps nothing on disk; allowed: true");
+		return -ENOTSUP;
+	}
+	return 0;
 }
 
 /* What can be wrong with the configuration only on this machine. */
 static int check_machine(struct node *n, cpu_set_t *allowed)
 {
 	char why[256];
-	int rc = check_backend(&n->conf);
+	int rc = check_build(&n->conf);
 	if (rc != 0)
 		return rc;
 	rc = cpus_allowed(allowed);

@@ -72,6 +72,11 @@ def wrong_configuration_does_not_start():
         out = subprocess.run([os.path.join(BUILD, "tools/millrace"), "--config", node.config], text=True, env=env,
                              capture_output=True, timeout=20)
         assert out.returncode == 2 and "MILLRACE_HTTP_READ_TIMEOUT_MS" in out.stderr, out
+        # valid, but not in this build: promising to persist, a back end that is not compiled in
+        for setting in ("node.amnesia=false", "net.backend=fstack"):
+            out = subprocess.run([os.path.join(BUILD, "tools/millrace"), "--config", node.config, "--set", setting],
+                                 text=True, capture_output=True, timeout=20)
+            assert out.returncode == 2 and setting.split("=")[0] + ":" in out.stderr, out
     finally:
         node.cleanup()
 
