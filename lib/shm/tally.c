@@ -44,9 +44,22 @@ static const char *const op_texts[] = {
 #define LABEL_OP(id, text) text,
 #include "config/labels.def"
 };
+static const char *const port_texts[] = {
+#define LABEL_PORT(id, text) text,
+#include "config/labels.def"
+};
 static const char *const dir_texts[] = {
 #define LABEL_DIR(id, text) text,
 #include "config/labels.def"
+};
+static const char *const protocol_texts[] = {
+#define LABEL_PROTOCOL(id, text) text,
+#include "config/labels.def"
+};
+static const char *const event_texts[] = {
+#define TCP_COUNT(id, name, meaning) name,
+#include "config/tcp_count.def"
+#undef TCP_COUNT
 };
 static const char *const queue_texts[] = {
 #define QUEUE(id, name, ...) name,
@@ -66,7 +79,10 @@ static const struct label_set set_METHOD = {"method", TALLY_SET_METHOD, method_t
 static const struct label_set set_STATUS = {"status", TALLY_SET_STATUS, status_texts};
 static const struct label_set set_KIND = {"kind", TALLY_SET_KIND, kind_texts};
 static const struct label_set set_OP = {"op", TALLY_SET_OP, op_texts};
+static const struct label_set set_PORT = {"where", TALLY_SET_PORT, port_texts};
 static const struct label_set set_DIR = {"dir", TALLY_SET_DIR, dir_texts};
+static const struct label_set set_PROTOCOL = {"protocol", TALLY_SET_PROTOCOL, protocol_texts};
+static const struct label_set set_EVENT = {"event", TALLY_SET_EVENT, event_texts};
 static const struct label_set set_QUEUE = {"queue", TALLY_SET_QUEUE, queue_texts};
 static const struct label_set set_REASON = {"reason", TALLY_SET_REASON, reason_texts};
 

@@ -41,10 +41,26 @@ enum label_op {
 #include "config/labels.def"
 	TALLY_SET_OP
 };
+enum label_port {
+#define LABEL_PORT(id, text) LABEL_PORT_##id,
+#include "config/labels.def"
+	TALLY_SET_PORT
+};
 enum label_dir {
 #define LABEL_DIR(id, text) LABEL_DIR_##id,
 #include "config/labels.def"
 	TALLY_SET_DIR
+};
+enum label_protocol {
+#define LABEL_PROTOCOL(id, text) LABEL_PROTOCOL_##id,
+#include "config/labels.def"
+	TALLY_SET_PROTOCOL
+};
+enum label_event {
+#define TCP_COUNT(id, name, meaning) LABEL_EVENT_##id,
+#include "config/tcp_count.def"
+#undef TCP_COUNT
+	TALLY_SET_EVENT
 };
 enum {
 	TALLY_SET_NONE = 1,
@@ -144,6 +160,12 @@ static inline unsigned tally_http_cell(
 	return TALLY_HTTP_REQUESTS +
 	       ((unsigned)route * TALLY_SET_METHOD + (unsigned)method) * TALLY_SET_STATUS +
 	       (unsigned)status;
+}
+
+/* The cell of protocol_packets_total{protocol,dir}. */
+static inline unsigned tally_protocol_cell(enum label_protocol protocol, enum label_dir dir)
+{
+	return TALLY_PROTOCOL_PACKETS + (unsigned)protocol * TALLY_SET_DIR + (unsigned)dir;
 }
 
 /* Adds one observation; first_cell is the histogram's, already moved to its label (label *

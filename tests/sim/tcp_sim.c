@@ -313,7 +313,7 @@ static void print_counts(const struct tcp_host *h)
 {
 	static const char *const names[] = {
 #define TCP_COUNT(id, name, meaning) name,
-#include "dataplane/net/dpdk/tcp_count.def"
+#include "config/tcp_count.def"
 #undef TCP_COUNT
 	};
 	printf("%s:", h->name);

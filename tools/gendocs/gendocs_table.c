@@ -163,6 +163,14 @@ static void print_labels(FILE *out)
 #define LABEL_DIR LABEL_TEXT
 #include "config/labels.def"
 	};
+	static const char *const protocols[] = {
+#define LABEL_PROTOCOL LABEL_TEXT
+#include "config/labels.def"
+	};
+	static const char *const ports[] = {
+#define LABEL_PORT LABEL_TEXT
+#include "config/labels.def"
+	};
 	fputs("| label | values |\n| --- | --- |\n", out);
 	print_label_row(out, "route", routes, ARRAY_LEN(routes));
 	print_label_row(out, "endpoint", routes, ARRAY_LEN(routes));
@@ -171,6 +179,25 @@ static void print_labels(FILE *out)
 	print_label_row(out, "kind", kinds, ARRAY_LEN(kinds));
 	print_label_row(out, "op", ops, ARRAY_LEN(ops));
 	print_label_row(out, "dir", dirs, ARRAY_LEN(dirs));
+	print_label_row(out, "where", ports, ARRAY_LEN(ports));
+	print_label_row(out, "protocol", protocols, ARRAY_LEN(protocols));
+}
+
+static void print_tcp_events(FILE *out)
+{
+	static const struct {
+		const char *name, *meaning;
+	} counts[] = {
+#define TCP_COUNT(id, name, meaning) {name, meaning},
+#include "config/tcp_count.def"
+#undef TCP_COUNT
+	};
+	fputs("| `event` | counts |\n| --- | --- |\n", out);
+	for (unsigned i = 0; i < ARRAY_LEN(counts); i++) {
+		code_cell(out, counts[i].name);
+		cell(out, counts[i].meaning);
+		end_row(out);
+	}
 }
 
 /* The default as a person would write it in the file. */
@@ -210,6 +237,7 @@ const struct gendocs_table gendocs_tables[] = {
 	{"reasons", print_reasons},
 	{"metrics", print_metrics},
 	{"labels", print_labels},
+	{"tcp_events", print_tcp_events},
 	{"configuration", print_configuration},
 };
 const unsigned gendocs_table_count = ARRAY_LEN(gendocs_tables);

@@ -45,16 +45,25 @@ static void look_at_ports(struct dpdk *d)
 	}
 }
 
-/* The engine counts its own drops; the metrics want them by reason with the others. */
-static void tell_drops(struct dpdk *d)
+/* Adds what is new in `counts` to the cells from `first` on. Differences, since the tally outlives the engine. */
+static void tell(
+	struct tally *tally, unsigned first, const uint64_t *counts, uint64_t *seen, unsigned count)
 {
-	for (unsigned i = 0; i < REASON_COUNT; i++) {
-		uint64_t news = d->tcp.drops[i] - d->drops_seen[i];
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t news = counts[i] - seen[i];
 		if (news == 0)
 			continue;
-		tally_add(d->tally, TALLY_DROPS + i, news);
-		d->drops_seen[i] += news;
+		tally_add(tally, first + i, news);
+		seen[i] = counts[i];
 	}
+}
+
+/* The engine counts for itself, packet by packet, on lines of its own; the metrics hear of it now and then. */
+static void tell_counts(struct dpdk *d)
+{
+	static_assert((int)TCP_COUNT_COUNT == (int)TALLY_SET_EVENT, "one cell a count");
+	tell(d->tally, TALLY_DROPS, d->tcp.drops, d->drops_seen, REASON_COUNT);
+	tell(d->tally, TALLY_TCP_EVENTS, d->tcp.counts, d->counts_seen, TCP_COUNT_COUNT);
 }
 
 static void on_tick(struct wheel_timer *timer, uint64_t now_ns)
@@ -63,7 +72,7 @@ static void on_tick(struct wheel_timer *timer, uint64_t now_ns)
 	neigh_advance(&d->neigh, now_ns);
 	if (d->index == 0 && d->announced < DPDK_ANNOUNCEMENTS && now_ns >= d->announce_ns)
 		dpdk_link_announce(d);
-	tell_drops(d);
+	tell_counts(d);
 	wheel_arm(d->wheel, timer, now_ns + LIMIT_NEIGH_TICK_MS * NS_PER_MS);
 }
 
@@ -148,7 +157,7 @@ static void fini(struct net *net)
 	}
 	wheel_disarm(d->wheel, &d->tick);
 	neigh_fini(&d->neigh);
-	tell_drops(d);
+	tell_counts(d);
 	/* Payload the ports still hold comes back to the engine first. */
 	tcp_fini(&d->tcp);
 	dpdk_frag_fini(d);

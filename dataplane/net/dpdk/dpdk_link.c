@@ -11,6 +11,7 @@ static void send_arp(
 {
 	uint8_t bytes[ARP_BYTES];
 	arp_write(p, bytes);
+	dpdk_count(d, LABEL_PROTOCOL_ARP, LABEL_DIR_TX);
 	dpdk_tx_frame(d, iface, to, ETH_TYPE_ARP, (struct span){bytes, sizeof(bytes)},
 		(struct span){NULL, 0});
 }
@@ -23,6 +24,7 @@ static void send_nd(struct dpdk *d, uint8_t iface, const struct nd_packet *p,
 	struct ip_out ip = {.from = from, .to = to, .protocol = IP_PROTO_ICMP6, .ttl = ND_HOPS};
 	ip.len = nd_write(p, from, to, body);
 	ip6_write(&ip, head);
+	dpdk_count(d, LABEL_PROTOCOL_ND, LABEL_DIR_TX);
 	dpdk_tx_frame(d, iface, mac, ETH_TYPE_IP6, (struct span){head, sizeof(head)},
 		(struct span){body, ip.len});
 }
@@ -103,6 +105,7 @@ int dpdk_link_arp(struct dpdk *d, uint8_t iface, struct span payload)
 {
 	const struct route_table *t = &d->node->routes;
 	struct arp_packet p;
+	dpdk_count(d, LABEL_PROTOCOL_ARP, LABEL_DIR_RX);
 	if (!arp_parse(&p, payload))
 		return REASON_ARP;
 	unsigned deeds = arp_judge(&p, dpdk_iface(d, iface)->mac,
@@ -144,6 +147,7 @@ static void answer_nd(
 int dpdk_link_nd(struct dpdk *d, uint8_t iface, const struct ip_in *ip)
 {
 	struct nd_packet p;
+	dpdk_count(d, LABEL_PROTOCOL_ND, LABEL_DIR_RX);
 	if (!nd_parse(&p, ip))
 		return REASON_ICMP;
 	unsigned deeds = nd_judge(&p, dpdk_iface(d, iface)->mac,

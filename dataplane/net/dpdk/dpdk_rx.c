@@ -74,6 +74,8 @@ static int input_icmp(struct dpdk *d, uint8_t iface, const struct ip_in *ip)
 {
 	struct icmp_in in;
 	int why = icmp_parse(&in, ip);
+	if (why != 0 || in.kind != ICMP_NEIGHBOUR)
+		dpdk_count(d, LABEL_PROTOCOL_ICMP, LABEL_DIR_RX);
 	if (why != 0)
 		return why;
 	switch (in.kind) {
@@ -94,6 +96,7 @@ static int input_icmp(struct dpdk *d, uint8_t iface, const struct ip_in *ip)
 static int input_udp(struct dpdk *d, const struct ip_in *ip, bool is_verified)
 {
 	struct udp_in in;
+	dpdk_count(d, LABEL_PROTOCOL_UDP, LABEL_DIR_RX);
 	int why = udp_parse(&in, ip, is_verified);
 	if (why != 0)
 		return why;
@@ -149,6 +152,7 @@ static void receive_ip(
 		return;
 	}
 	if (UNLIKELY(ip.is_fragment)) {
+		dpdk_count(d, LABEL_PROTOCOL_FRAGMENT, LABEL_DIR_RX);
 		m = dpdk_frag_add(d, &ip, at, m);
 		if (m == NULL)
 			return;

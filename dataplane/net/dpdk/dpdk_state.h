@@ -134,6 +134,7 @@ struct dpdk {
 	struct net_listener_conf listeners[LIMIT_LISTENERS];
 	struct net_udp udps[LIMIT_LISTENERS];
 	uint64_t drops_seen[REASON_COUNT]; /* of the engine's, as told to the tally */
+	uint64_t counts_seen[TCP_COUNT_COUNT];
 	struct neigh neigh;
 	struct tcp tcp;
 	struct dpdk_dst dsts[DPDK_DSTS];
@@ -147,6 +148,12 @@ static inline void dpdk_drop(struct dpdk *d, struct rte_mbuf *take_m, enum reaso
 {
 	tally_inc(d->tally, TALLY_DROPS + why);
 	rte_pktmbuf_free(take_m);
+}
+
+/* For the protocols beside TCP, whose engine counts for itself. */
+static inline void dpdk_count(struct dpdk *d, enum label_protocol protocol, enum label_dir dir)
+{
+	tally_inc(d->tally, tally_protocol_cell(protocol, dir));
 }
 
 static inline const struct route_iface *dpdk_iface(const struct dpdk *d, uint8_t iface)

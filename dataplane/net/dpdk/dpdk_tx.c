@@ -245,6 +245,8 @@ bool dpdk_tx_packet(struct dpdk *d, const uint8_t from[WIRE_IP_BYTES],
 	if (port->tx_sums_ip || (protocol == IP_PROTO_UDP && port->tx_sums_l4))
 		ask_for_sums(m, port, is_v4, dst->header_len, ip_len,
 			protocol == IP_PROTO_UDP && port->tx_sums_l4 ? RTE_MBUF_F_TX_UDP_CKSUM : 0);
+	dpdk_count(d, protocol == IP_PROTO_UDP ? LABEL_PROTOCOL_UDP : LABEL_PROTOCOL_ICMP,
+		LABEL_DIR_TX);
 	send_by(d, way, dst, &hop, m);
 	return true;
 }

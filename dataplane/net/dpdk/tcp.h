@@ -42,7 +42,7 @@ enum tcp_state {
 
 enum tcp_count {
 #define TCP_COUNT(id, name, meaning) TCP_COUNT_##id,
-#include "dataplane/net/dpdk/tcp_count.def"
+#include "config/tcp_count.def"
 #undef TCP_COUNT
 	TCP_COUNT_COUNT
 };

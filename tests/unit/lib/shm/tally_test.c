@@ -20,7 +20,7 @@ static void metrics_are_whole(void)
 		"busy_rejections_total", "io_timeouts_total", "tasks_spawned_total",
 		"tasks_aborted_total", "tasks_canceled_total", "bus_lagged_total",
 		"backoff_retries_total", "amnesia_mode", "build_info", "lcore_busy_ratio",
-		"packets_total", "drops_total"};
+		"packets_total", "drops_total", "tcp_events_total", "protocol_packets_total"};
 	for (unsigned i = 0; i < ARRAY_LEN(names); i++) {
 		unsigned found = 0;
 		for (unsigned m = 0; m < METRIC_COUNT; m++)
@@ -39,6 +39,26 @@ static void metrics_are_whole(void)
 		}
 	}
 	CU_ASSERT_EQUAL(next, TALLY_CELLS);
+}
+
+static void protocol_cell_is_row_major(void)
+{
+	const struct metric_info *m = &metric_infos[METRIC_PROTOCOL_PACKETS];
+	unsigned offset = tally_protocol_cell(LABEL_PROTOCOL_ICMP, LABEL_DIR_TX) - m->first_cell;
+	CU_ASSERT_STRING_EQUAL(m->sets[0]->texts[offset / TALLY_SET_DIR], "icmp");
+	CU_ASSERT_STRING_EQUAL(m->sets[1]->texts[offset % TALLY_SET_DIR], "tx");
+	CU_ASSERT_EQUAL(tally_protocol_cell(TALLY_SET_PROTOCOL - 1, TALLY_SET_DIR - 1),
+		TALLY_LAST_PROTOCOL_PACKETS);
+}
+
+/* The names of the engine's counts reach the metric from the one place they stand in. */
+static void tcp_events_are_the_counts(void)
+{
+	const struct metric_info *m = &metric_infos[METRIC_TCP_EVENTS];
+	CU_ASSERT_TRUE(m->per_slot);
+	CU_ASSERT_STRING_EQUAL(m->sets[0]->name, "event");
+	CU_ASSERT_STRING_EQUAL(m->sets[0]->texts[LABEL_EVENT_RETRANS], "retrans");
+	CU_ASSERT_EQUAL(TALLY_TCP_EVENTS + TALLY_SET_EVENT - 1, TALLY_LAST_TCP_EVENTS);
 }
 
 static void http_cell_is_row_major(void)
@@ -117,6 +137,8 @@ static void histogram_bounds(void)
 static const struct unit_case cases[] = {
 	{"metrics are whole", metrics_are_whole},
 	{"http cells are row-major", http_cell_is_row_major},
+	{"protocol cells are row-major", protocol_cell_is_row_major},
+	{"tcp events are the counts", tcp_events_are_the_counts},
 	{"counters add over slots", counters_add_over_slots},
 	{"gauges shift both ways", gauges_shift_both_ways},
 	{"only gauges are reset", only_gauges_are_reset},
