@@ -32,6 +32,14 @@ const char *tcp_state_name(enum tcp_state state)
 	return names[state];
 }
 
+void tcp_describe(const struct tcp_conn *c, struct tcp_report *out)
+{
+	*out = (struct tcp_report){.state = (enum tcp_state)c->state,
+		.rtt_us = c->srtt_us,
+		.cwnd = c->cwnd,
+		.retrans = c->retrans};
+}
+
 void tcp_conf_default(struct tcp_conf *conf, uint32_t conns_max)
 {
 	*conf = (struct tcp_conf){
@@ -97,6 +105,7 @@ static void secrets_init(struct tcp *t, struct tcp_hash_secret *flow)
 int tcp_init(struct tcp *t, const struct tcp_conf *conf)
 {
 	struct tcp_hash_secret flow;
+	MUST(conf->tx_spans_max <= UINT8_MAX);
 	memset(t, 0, sizeof(*t));
 	t->conf = *conf;
 	t->now_ns = conf->now_ns;

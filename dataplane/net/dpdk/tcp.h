@@ -145,7 +145,7 @@ struct tcp_conf {
 	uint32_t blocks_max;   /* blocks of LIMIT_TCP_BLOCK_BYTES for copied bytes */
 	uint64_t rx_budget;    /* bytes of received packets kept, all connections */
 	uint16_t mtu;	       /* of the port, from 576 up */
-	uint16_t tx_spans_max; /* references queued a connection */
+	uint16_t tx_spans_max; /* references queued a connection; at most 255 */
 	uint32_t tx_copy_max;  /* copied bytes queued a connection */
 	uint32_t keepalive_ms; /* 0: none */
 	uint32_t time_wait_ms;
@@ -215,5 +215,14 @@ void tcp_buf_hold(struct tcp_buf *buf);
 void tcp_buf_drop(struct tcp *t, struct tcp_buf *buf);
 
 const char *tcp_state_name(enum tcp_state state);
+
+/* How a connection does. */
+struct tcp_report {
+	enum tcp_state state;
+	uint32_t rtt_us; /* smoothed; 0: not measured yet */
+	uint32_t cwnd;	 /* bytes */
+	uint32_t retrans; /* segments sent again, up to UINT16_MAX */
+};
+void tcp_describe(const struct tcp_conn *c, struct tcp_report *out);
 
 #endif

@@ -131,9 +131,10 @@ struct tcp_conn {
 	uint32_t unsent;
 	uint32_t queued; /* unsent and unacknowledged */
 	uint16_t mss;	 /* payload and options of a segment we send */
-	uint16_t tx_spans;
 	uint16_t tx_copied;
-	uint8_t snd_scale, rcv_scale;
+	uint16_t retrans; /* segments sent again; stays at its largest */
+	uint8_t tx_spans;
+	uint8_t snd_scale : 4, rcv_scale : 4;
 
 	/* line 3: receiving */
 	struct tcp_rx *rx_first, *rx_last;
@@ -236,6 +237,13 @@ static inline uint32_t tcp_now_ms(const struct tcp *t)
 static inline void tcp_drop(struct tcp *t, enum reason_id reason)
 {
 	t->drops[reason]++;
+}
+
+static inline void tcp_conn_count_retrans(struct tcp_conn *c)
+{
+	c->tcp->counts[TCP_COUNT_RETRANS]++;
+	if (c->retrans != UINT16_MAX)
+		c->retrans++;
 }
 
 /* A slot in state CLOSED with this key, in the flow table; a connection in TIME_WAIT makes room when it must.

@@ -264,7 +264,7 @@ void tcp_open_again(struct tcp_conn *c)
 		return;
 	}
 	c->probes++;
-	c->tcp->counts[TCP_COUNT_RETRANS]++;
+	tcp_conn_count_retrans(c);
 	tcp_rto_back_off(c);
 	tcp_out_syn(c);
 	tcp_timer_set(c, TCP_TIMER_RTO, c->tcp->now_ns + tcp_rto_ns(c));

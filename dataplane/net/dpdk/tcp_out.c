@@ -133,7 +133,7 @@ static void send_again(struct tcp_conn *c, struct tcp_rtx *rtx)
 		tcp_drop(c->tcp, REASON_BUSY);
 	tcp_rtx_resent(c, rtx);
 	c->prr_out += rtx->len;
-	c->tcp->counts[TCP_COUNT_RETRANS]++;
+	tcp_conn_count_retrans(c);
 	if (rtx == c->rtx.first)
 		tcp_timer_set(c, TCP_TIMER_RTO, c->tcp->now_ns + tcp_rto_ns(c));
 	emit_rtx(c, rtx, fit);
