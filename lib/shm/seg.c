@@ -119,6 +119,12 @@ static void lock_drop(int fd, unsigned which)
 	MUST(fcntl(fd, F_OFD_SETLK, &lock) == 0);
 }
 
+static bool lock_is_held(int fd, unsigned which)
+{
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = which, .l_len = 1};
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 /* Whether the name still leads to the open file: another process may have replaced it. */
 static bool is_current(const struct attempt *a)
 {
@@ -392,10 +398,23 @@ void seg_detach(const struct seg *s)
 	munmap((void *)s, sizeof(*s));
 }
 
+bool seg_is_used(const char *name)
+{
+	char path[SEG_NAME_MAX];
+	int fd = make_name(path, name) == 0 ? shm_open(path, O_RDONLY, 0) : -1;
+	if (fd < 0)
+		return false;
+	bool is_used = false;
+	for (unsigned p = 0; p < SHM_PROCESS_COUNT; p++)
+		is_used |= lock_is_held(fd, LOCK_ROLE0 + p);
+	close(fd);
+	return is_used;
+}
+
 void seg_unlink(const char *name)
 {
 	char path[SEG_NAME_MAX];
-	if (make_name(path, name) == 0)
+	if (make_name(path, name) == 0 && !seg_is_used(name))
 		shm_unlink(path);
 }
 

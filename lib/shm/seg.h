@@ -131,7 +131,11 @@ CHECKED int seg_open(const struct seg **out, const char *name, char *why, size_t
 /* Undoes either; the process that was attached counts as stopped. */
 void seg_detach(const struct seg *s);
 
-/* Removes the segment's name; the launcher does it when both processes have ended. */
+/* Whether a living process, of whatever build, is attached to the segment of node `name`. */
+bool seg_is_used(const char *name);
+
+/* Removes the segment's name, unless a living process is attached; the launcher does it when both
+ * processes have ended. */
 void seg_unlink(const char *name);
 
 void seg_beat(struct seg *s, enum shm_process process, enum seg_state state);

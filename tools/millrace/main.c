@@ -82,13 +82,12 @@ static pid_t find_living(const struct seg *seg, bool *is_draining)
 	return 0;
 }
 
-/* Waits for what a killed launcher has left to end. Returns 0, or the pid of a node that stays. */
-static pid_t wait_for_leftovers(const char *name)
+/* Waits for what a killed launcher has left to end. False: a node of this name stays, and `why` says so. */
+static bool wait_for_leftovers(const char *name, char *why, size_t why_size)
 {
 	const struct seg *seg;
-	char why[256];
-	if (seg_open(&seg, name, why, sizeof(why)) != 0)
-		return 0;
+	if (seg_open(&seg, name, why, why_size) != 0)
+		return !seg_is_used(name); /* in use by another build, or nobody's */
 	uint64_t start_ns = clock_now_ns();
 	bool is_draining;
 	pid_t pid;
@@ -99,7 +98,10 @@ static pid_t wait_for_leftovers(const char *name)
 		poll(NULL, 0, LOOK_MS);
 	}
 	seg_detach(seg);
-	return pid;
+	snprintf(why, why_size,
+		"node %s is already running (pid %d); stop it, or set another node.name", name,
+		(int)pid);
+	return pid == 0;
 }
 
 static int open_signals(void)
@@ -264,12 +266,9 @@ static int run(struct launcher *l)
 
 static int launch(struct launcher *l)
 {
-	pid_t other = wait_for_leftovers(l->conf.node_name);
-	if (other != 0) {
-		fprintf(stderr,
-			"millrace: node %s is already running (pid %d); stop it, or set another "
-			"node.name\n",
-			l->conf.node_name, (int)other);
+	char why[256];
+	if (!wait_for_leftovers(l->conf.node_name, why, sizeof(why))) {
+		fprintf(stderr, "millrace: %s\n", why);
 		return EXIT_START;
 	}
 	l->env = child_environment(environ);

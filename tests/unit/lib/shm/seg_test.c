@@ -143,8 +143,14 @@ static void other_layout_is_refused(void)
 		CU_ASSERT_PTR_NOT_NULL(strstr(why, cases[i].says));
 		CU_ASSERT_EQUAL(d->tally[0].cells[TALLY_BUS_LAGGED], 7);
 		munmap(header, sizeof(struct seg));
-		seg_detach(d);
+		/* Its name stays as long as it lives, whoever else would like to tidy up. */
+		CU_ASSERT(seg_is_used(node));
 		seg_unlink(node);
+		CU_ASSERT_EQUAL(seg_open(&r, node, why, sizeof(why)), -EPROTO);
+		seg_detach(d);
+		CU_ASSERT(!seg_is_used(node));
+		seg_unlink(node);
+		CU_ASSERT_EQUAL(seg_open(&r, node, why, sizeof(why)), -ENOENT);
 	}
 }
 
