@@ -482,7 +482,7 @@ static struct outcome parse_fields(unsigned count, const char *tail)
 	len += (size_t)snprintf(text + len, sizeof text - len, "%s", tail);
 	struct outcome o = parse_all_ways((struct span){(const uint8_t *)text, len});
 	if (o.status == HTTP_PARSE_DONE && count > 1) {
-		char name[8];
+		char name[16];
 		snprintf(name, sizeof name, "a%u", count - 1);
 		CU_ASSERT(slice_is(&o.p, o.p.fields[count - 1].name, name));
 		CU_ASSERT(slice_is(&o.p, o.p.fields[count - 1].value, name + 1));
