@@ -7,8 +7,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "dataplane/net/dpdk/dpdk.h"
 #include "dataplane/net/host/host.h"
 #include "lib/clock/clock.h"
+#include "tools/millload/backend_dpdk.h"
+
+#define BACKEND_WATCH_NS (100 * NS_PER_MS)
 
 enum {
 	BACKEND_SPARE_CONNS = 4096, /* that are closing while others open */
@@ -78,7 +82,9 @@ int backend_open(struct backend *b, const struct options *o, char *why, size_t w
 		.tally = b->tally,
 		.now_ns = &b->now_ns,
 	};
-	rc = open_host(b, o, &conf, why, why_size);
+	rc = o->backend == OPTIONS_DPDK
+		     ? backend_dpdk_open(&b->node, &b->net, o, &conf, why, why_size)
+		     : open_host(b, o, &conf, why, why_size);
 	if (rc != 0)
 		backend_close(b);
 	return rc;
@@ -88,12 +94,15 @@ void backend_turn(struct backend *b)
 {
 	(void)net_poll(b->net, clock_now_ns(), 0);
 	wheel_advance(&b->wheel, b->now_ns);
+	if (b->node == NULL || b->now_ns < b->watch_ns)
+		return;
+	dpdk_node_watch(b->node, b->now_ns);
+	b->watch_ns = b->now_ns + BACKEND_WATCH_NS;
 }
 
 bool backend_has_link(const struct backend *b)
 {
-	(void)b;
-	return true;
+	return b->node == NULL || dpdk_node_ports_up(b->node) != 0;
 }
 
 void backend_end_net(struct backend *b)
@@ -106,6 +115,9 @@ void backend_end_net(struct backend *b)
 void backend_close(struct backend *b)
 {
 	backend_end_net(b);
+	if (b->node != NULL)
+		backend_dpdk_close(b->node);
+	b->node = NULL;
 	free(b->tally);
 	b->tally = NULL;
 }

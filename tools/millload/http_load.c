@@ -345,7 +345,8 @@ static enum taken take_all(struct client *c)
 		size_t used;
 		enum taken taken = take(c, in, &used);
 		net_consume(c->conn, used);
-		if (taken != TAKEN_GOING_ON || used < in.len)
+		/* Nothing used: the start of a head, which the net joins with what follows. */
+		if (taken != TAKEN_GOING_ON || used == 0)
 			return taken;
 	}
 }
