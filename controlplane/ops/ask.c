@@ -24,6 +24,7 @@ bool ask_get(const struct seg *seg, unsigned lcore, uint64_t number, struct ask_
 	for (uint32_t i = 0; i < out->rows; i++) {
 		out->row[i].peer[sizeof(out->row[i].peer) - 1] = '\0';
 		out->row[i].state[sizeof(out->row[i].state) - 1] = '\0';
+		out->row[i].tcp[sizeof(out->row[i].tcp) - 1] = '\0';
 	}
 	return true;
 }

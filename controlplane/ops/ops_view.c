@@ -206,17 +206,28 @@ json_t *ops_view_lcores(const struct ops_env *env)
 	return rows;
 }
 
+/* The transport's part of a connection; null where the back end does not tell. */
+static void add_tcp(json_t *row, const struct ask_conn *c)
+{
+	bool is_known = c->tcp[0] != '\0';
+	json_object_set_new(row, "tcp", is_known ? text_view(c->tcp) : json_null());
+	json_object_set_new(row, "rtt_us", is_known ? number(c->rtt_us) : json_null());
+	json_object_set_new(row, "cwnd_bytes", is_known ? number(c->cwnd_bytes) : json_null());
+	json_object_set_new(row, "retrans", is_known ? number(c->retrans) : json_null());
+}
+
 json_t *ops_view_conns(unsigned lcore, unsigned lcores, const struct ask_page *page)
 {
 	json_t *rows = json_array();
 	for (uint32_t i = 0; i < page->rows; i++) {
 		const struct ask_conn *c = &page->row[i];
-		json_array_append_new(rows,
-			json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "lcore",
-				(int)lcore, "id", number(c->id), "peer", text_view(c->peer),
-				"state", text_view(c->state), "age_ms", number(c->age_ms),
-				"idle_ms", number(c->idle_ms), "requests", number(c->requests),
-				"rx_bytes", number(c->rx_bytes), "tx_bytes", number(c->tx_bytes)));
+		json_t *row = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "lcore",
+			(int)lcore, "id", number(c->id), "peer", text_view(c->peer), "state",
+			text_view(c->state), "age_ms", number(c->age_ms), "idle_ms",
+			number(c->idle_ms), "requests", number(c->requests), "rx_bytes",
+			number(c->rx_bytes), "tx_bytes", number(c->tx_bytes));
+		add_tcp(row, c);
+		json_array_append_new(rows, row);
 	}
 	json_t *next = page->next_cursor == UINT32_MAX ? json_null() : number(page->next_cursor);
 	return json_pack("{s:i, s:i, s:o, s:o}", "lcore", (int)lcore, "lcores", (int)lcores,

@@ -175,6 +175,13 @@ static void describe(const struct http_conn *c, uint32_t slot, uint64_t now, str
 	static_assert(sizeof(row->peer) >= ADDR_TEXT, "an address fits");
 	addr_print(&c->net->peer, row->peer);
 	snprintf(row->state, sizeof(row->state), "%s", names[c->state]);
+	struct net_tcp_info tcp;
+	if (!net_describe(c->net, &tcp))
+		return;
+	row->rtt_us = tcp.rtt_us;
+	row->cwnd_bytes = tcp.cwnd_bytes;
+	row->retrans = tcp.retrans;
+	snprintf(row->tcp, sizeof(row->tcp), "%s", tcp.state);
 }
 
 uint32_t http_server_describe(const struct http_server *s, uint32_t cursor, struct ask_conn *rows,

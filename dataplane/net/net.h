@@ -54,6 +54,14 @@ struct net_events {
 	void (*on_closed)(struct net_conn *conn, enum net_end end);
 };
 
+/* The transport under a connection, for people who look for the slow one. */
+struct net_tcp_info {
+	const char *state; /* as RFC 9293 names them, in small letters; a constant */
+	uint32_t rtt_us;   /* smoothed; 0: not measured yet */
+	uint32_t cwnd_bytes;
+	uint32_t retrans; /* segments sent again; may stop at 65535 */
+};
+
 struct net_conn_ops {
 	struct span (*peek)(struct net_conn *conn);
 	void (*consume)(struct net_conn *conn, size_t len);
@@ -61,6 +69,8 @@ struct net_conn_ops {
 	bool (*send_ref)(struct net_conn *conn, const struct net_ref *take_ref);
 	void (*flush)(struct net_conn *conn);
 	void (*sample)(struct net_conn *conn); /* NULL: the counts are always right */
+	bool (*describe)(
+		struct net_conn *conn, struct net_tcp_info *out); /* NULL: there is no TCP */
 	void (*close)(struct net_conn *conn);
 	void (*abort)(struct net_conn *conn);
 };
@@ -220,6 +230,12 @@ static inline void net_sample(struct net_conn *conn)
 {
 	if (conn->ops->sample != NULL)
 		conn->ops->sample(conn);
+}
+
+/* False when nothing is known. For questions of people: the host back end makes a system call. */
+static inline bool net_describe(struct net_conn *conn, struct net_tcp_info *out)
+{
+	return conn->ops->describe != NULL && conn->ops->describe(conn, out);
 }
 
 /* Sends what is queued, then ends our side, then reads and drops what still comes (bounded by LIMIT_NET_LINGER_*)

@@ -76,6 +76,10 @@ struct ask_conn {
 	uint64_t tx_bytes;
 	char peer[56];
 	char state[16]; /* idle, head, body, work, reply, closing */
+	uint32_t rtt_us;
+	uint32_t cwnd_bytes;
+	uint32_t retrans;
+	char tcp[12]; /* established, close_wait ...; empty: not known, nor the three above */
 };
 struct seg_ask {
 	alignas(CACHE_LINE) uint64_t asked; /* (w: control plane) number of the question, grows */

@@ -58,6 +58,10 @@ static uint64_t mix_parts(uint64_t hash)
 	PART(struct seg_ask, row);
 	PART(struct ask_conn, peer);
 	PART(struct ask_conn, state);
+	PART(struct ask_conn, rtt_us);
+	PART(struct ask_conn, cwnd_bytes);
+	PART(struct ask_conn, retrans);
+	PART(struct ask_conn, tcp);
 	PART(struct seg_job_ref, lcore);
 	PART(struct seg_job_ref, index);
 	PART(struct event, text);

@@ -43,8 +43,13 @@ def conns_shows_this_connection(node):
     with node.connect() as c:
         c.ask(request("GET", "/healthz"))
         local = "%s:%d" % c.sock.getsockname()
-        assert local in node.millctl("conns").stdout
-        assert local in json.dumps(node.millctl_json("conns"))
+        table = node.millctl("conns").stdout
+        assert local in table
+        for column in ("TCP", "RTT", "CWND", "RETRANS"):
+            assert column in table.splitlines()[0].split(), table
+        row = next(r for r in node.millctl_json("conns") if r["peer"] == local)
+        assert row["tcp"] == "established" and row["rtt_us"] > 0 and row["cwnd_bytes"] > 0, row
+        assert row["retrans"] == 0, row
 
 
 @test()

@@ -170,11 +170,24 @@ void show_lcores(FILE *out, const json_t *lcores, unsigned width)
 	table_fini(&t);
 }
 
+/* A dash where the node does not tell. */
+static void add_tcp(struct table *t, const json_t *c)
+{
+	char text[FORMAT_TEXT];
+	bool is_known = json_is_string(json_object_get(c, "tcp"));
+	uint64_t rtt_us = show_number(c, "rtt_us");
+	table_cell(t, "%s", is_known ? show_text(c, "tcp") : "-");
+	table_cell(t, "%s", rtt_us != 0 ? format_latency(text, rtt_us * 1000) : "-");
+	table_cell(
+		t, "%s", is_known ? format_bytes(text, (double)show_number(c, "cwnd_bytes")) : "-");
+	table_cell(t, "%s", is_known ? format_count(text, show_number(c, "retrans")) : "-");
+}
+
 void show_conns(FILE *out, const json_t *conns, unsigned width)
 {
 	static const struct table_column columns[] = {{"LCORE", true}, {"PEER", false},
 		{"STATE", false}, {"AGE", true}, {"IDLE", true}, {"REQUESTS", true}, {"RX", true},
-		{"TX", true}};
+		{"TX", true}, {"TCP", false}, {"RTT", true}, {"CWND", true}, {"RETRANS", true}};
 	struct table t;
 	table_init(&t, columns, ARRAY_LEN(columns));
 	size_t i;
@@ -190,6 +203,7 @@ void show_conns(FILE *out, const json_t *conns, unsigned width)
 		table_cell(&t, "%s", format_count(text, show_number(c, "requests")));
 		table_cell(&t, "%s", format_bytes(text, (double)show_number(c, "rx_bytes")));
 		table_cell(&t, "%s", format_bytes(text, (double)show_number(c, "tx_bytes")));
+		add_tcp(&t, c);
 	}
 	table_print(&t, out, width);
 	table_fini(&t);

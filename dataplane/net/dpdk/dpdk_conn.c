@@ -1,5 +1,6 @@
 #include "dataplane/net/dpdk/dpdk_conn.h"
 
+#include "dataplane/net/dpdk/dpdk_spread.h"
 #include "dataplane/net/dpdk/dpdk_tx.h"
 #include "lib/clock/clock.h"
 
@@ -218,6 +219,18 @@ static void abort_conn(struct net_conn *conn)
 	c->pub.events->on_closed(conn, NET_END_ABORTED);
 }
 
+static bool describe(struct net_conn *conn, struct net_tcp_info *out)
+{
+	const struct dpdk_conn *c = (const struct dpdk_conn *)conn;
+	struct tcp_report report;
+	tcp_describe(c->tcp, &report);
+	*out = (struct net_tcp_info){.state = tcp_state_name(report.state),
+		.rtt_us = report.rtt_us,
+		.cwnd_bytes = report.cwnd,
+		.retrans = report.retrans};
+	return true;
+}
+
 static const struct net_conn_ops conn_ops = {
 	.peek = peek,
 	.consume = consume,
@@ -225,6 +238,7 @@ static const struct net_conn_ops conn_ops = {
 	.send_ref = send_ref,
 	.flush = flush,
 	.sample = sample,
+	.describe = describe,
 	.close = close_conn,
 	.abort = abort_conn,
 };
@@ -382,6 +396,7 @@ const struct tcp_ops dpdk_conn_tcp_ops = {
 	.on_closed = on_closed,
 	.admit = admit,
 	.retire = retire,
+	.own = dpdk_spread_owns,
 };
 
 struct net_conn *dpdk_conn_connect(struct net *net, const struct addr *from, const struct addr *to,

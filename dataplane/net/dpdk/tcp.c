@@ -105,7 +105,7 @@ static void secrets_init(struct tcp *t, struct tcp_hash_secret *flow)
 int tcp_init(struct tcp *t, const struct tcp_conf *conf)
 {
 	struct tcp_hash_secret flow;
-	MUST(conf->tx_spans_max <= UINT8_MAX);
+	MUST(3 * conf->tx_spans_max <= UINT8_MAX);
 	memset(t, 0, sizeof(*t));
 	t->conf = *conf;
 	t->now_ns = conf->now_ns;

@@ -219,8 +219,8 @@ const char *tcp_state_name(enum tcp_state state);
 /* How a connection does. */
 struct tcp_report {
 	enum tcp_state state;
-	uint32_t rtt_us; /* smoothed; 0: not measured yet */
-	uint32_t cwnd;	 /* bytes */
+	uint32_t rtt_us;  /* smoothed; 0: not measured yet */
+	uint32_t cwnd;	  /* bytes */
 	uint32_t retrans; /* segments sent again, up to UINT16_MAX */
 };
 void tcp_describe(const struct tcp_conn *c, struct tcp_report *out);

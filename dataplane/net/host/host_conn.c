@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "dataplane/net/host/host_info.h"
 #include "dataplane/net/host/host_rx.h"
 #include "dataplane/net/host/host_tx.h"
 #include "lib/clock/clock.h"
@@ -261,6 +262,7 @@ static const struct net_conn_ops conn_ops = {
 	.send_copy = send_copy,
 	.send_ref = send_ref,
 	.flush = flush,
+	.describe = host_info_describe,
 	.close = close_conn,
 	.abort = abort_conn,
 };

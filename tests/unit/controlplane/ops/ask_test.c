@@ -28,6 +28,7 @@ static void question_and_answer(void) /* N-4 */
 	CU_ASSERT(ask_get(r.seg, 1, number, &page));
 	CU_ASSERT(page.rows == 2 && page.next_cursor == 9);
 	CU_ASSERT_EQUAL(strlen(page.row[1].peer), sizeof(page.row[1].peer) - 1);
+	CU_ASSERT_EQUAL(strlen(page.row[1].tcp), sizeof(page.row[1].tcp) - 1);
 	rig_fini(&r);
 }
 

@@ -258,13 +258,18 @@ static void conns(void) /* N-4 */
 		uint32_t cursor = a->cursor;
 		a->rows = 1;
 		a->next_cursor = UINT32_MAX;
-		a->row[0] =
-			(struct ask_conn){.requests = cursor, .peer = "1.2.3.4:5", .state = "idle"};
+		a->row[0] = (struct ask_conn){
+			.requests = cursor, .peer = "1.2.3.4:5", .state = "idle", .rtt_us = 77};
+		if (cursor == 6)
+			snprintf(a->row[0].tcp, sizeof(a->row[0].tcp), "established");
 		__atomic_store_n(&a->answered, a->asked, __ATOMIC_RELEASE);
 		char want[32];
 		snprintf(want, sizeof(want), "\"requests\":%u,", cursor);
 		CU_ASSERT(hears(&b, cursor == 5 ? first : second, want));
 		CU_ASSERT_PTR_NOT_NULL(strstr(b.text, "\"next_cursor\":null"));
+		CU_ASSERT_PTR_NOT_NULL(
+			strstr(b.text, cursor == 6 ? "\"tcp\":\"established\",\"rtt_us\":77,"
+						   : "\"tcp\":null,\"rtt_us\":null,"));
 	}
 	close(first);
 	close(second);
