@@ -11,7 +11,7 @@
 #include "lib/clock/clock.h"
 #include "lib/mem/mem.h"
 
-#define LCORE_SPIN_NS  (50 * NS_PER_US)
+#define LCORE_SPIN_NS  (20 * NS_PER_US)
 #define LCORE_SLEEP_NS (100 * NS_PER_MS)
 #define LCORE_HOUSE_NS NS_PER_MS
 

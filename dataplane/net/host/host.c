@@ -11,6 +11,7 @@
 #include "dataplane/net/host/host_listen.h"
 #include "dataplane/net/host/host_rx.h"
 #include "dataplane/net/host/host_state.h"
+#include "dataplane/net/host/host_sys.h"
 #include "dataplane/net/host/host_udp.h"
 #include "lib/clock/clock.h"
 #include "lib/mem/mem.h"
@@ -45,12 +46,12 @@ static int collect(struct host *h, uint64_t wait_ns)
 {
 	unsigned awake = HOST_AWAKE;
 	if (wait_ns == 0)
-		return epoll_wait(h->epoll_fd, h->events, HOST_EVENTS_PER_TURN, 0);
+		return host_sys_epoll_poll(h->epoll_fd, h->events, HOST_EVENTS_PER_TURN);
 	int count;
 	if (atomic_compare_exchange_strong(&h->wake_word, &awake, HOST_ASLEEP))
 		count = wait_for(h, wait_ns);
 	else
-		count = epoll_wait(h->epoll_fd, h->events, HOST_EVENTS_PER_TURN, 0);
+		count = host_sys_epoll_poll(h->epoll_fd, h->events, HOST_EVENTS_PER_TURN);
 	atomic_exchange(&h->wake_word, HOST_AWAKE);
 	return count;
 }

@@ -2,9 +2,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "dataplane/net/host/host_conn.h"
+#include "dataplane/net/host/host_sys.h"
 
 struct span host_rx_peek(struct net_conn *conn)
 {
@@ -64,7 +64,7 @@ static enum fill fill(struct host_conn *c, size_t room)
 	struct host *h = host_of(c);
 	ssize_t got;
 	do {
-		got = recv(c->fd, c->rx + c->rx_first + c->rx_len, room, MSG_DONTWAIT);
+		got = host_sys_recv(c->fd, c->rx + c->rx_first + c->rx_len, room);
 	} while (got < 0 && errno == EINTR);
 	if (got < 0) {
 		c->rx_ready = false;
@@ -124,7 +124,7 @@ int host_rx_discard(struct host_conn *c)
 {
 	struct host *h = host_of(c);
 	for (unsigned i = 0; i < HOST_READS_PER_TURN; i++) {
-		ssize_t got = recv(c->fd, h->scratch, sizeof(h->scratch), MSG_DONTWAIT);
+		ssize_t got = host_sys_recv(c->fd, h->scratch, sizeof(h->scratch));
 		if (got == 0)
 			return 0;
 		if (got < 0 && errno == EAGAIN) {

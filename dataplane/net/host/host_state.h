@@ -26,6 +26,7 @@ enum {
 	HOST_DATAGRAMS = 16,	    /* one recvmmsg */
 	HOST_DATAGRAM_BYTES = 2048,
 	HOST_SCRATCH_BYTES = 16384,
+	HOST_JOIN_BYTES = 4096, /* queues up to this are copied together and sent as one piece */
 };
 
 /* epoll's 64 bits: generation in the upper half, in the lower a connection's slot or one of these. */
@@ -125,7 +126,8 @@ struct host {
 	struct net_udp udps[LIMIT_LISTENERS];
 	struct epoll_event events[HOST_EVENTS_PER_TURN];
 	uint8_t datagrams[HOST_DATAGRAMS][HOST_DATAGRAM_BYTES];
-	uint8_t scratch[HOST_SCRATCH_BYTES]; /* for bytes nobody wants */
+	uint8_t scratch
+		[HOST_SCRATCH_BYTES]; /* for bytes nobody wants, and for joining small answers */
 
 	/* shared line: net_wake of other threads */
 	alignas(CACHE_LINE) atomic_uint wake_word;

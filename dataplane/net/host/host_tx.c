@@ -5,6 +5,8 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "dataplane/net/host/host_sys.h"
+
 static struct host_tx *hold(struct host_conn *c)
 {
 	if (c->tx == NULL) {
@@ -123,13 +125,36 @@ static uint32_t gather(struct host_tx *tx, struct iovec iov[LIMIT_NET_TX_SPANS])
 	return tx->count;
 }
 
+/* A small answer is put together first: one plain send costs the kernel less than a list of pieces. */
+static ssize_t send_joined(struct host_conn *c)
+{
+	uint8_t *out = host_of(c)->scratch;
+	uint32_t len = 0;
+	for (uint32_t i = 0; i < c->tx->count; i++) {
+		const struct host_span *span = span_at(c->tx, i);
+		memcpy(out + len, span->data, span->len);
+		len += span->len;
+	}
+	return host_sys_send(c->fd, out, len);
+}
+
+static ssize_t send_queue(struct host_conn *c)
+{
+	struct host_tx *tx = c->tx;
+	if (tx->count == 1)
+		return host_sys_send(c->fd, span_at(tx, 0)->data, span_at(tx, 0)->len);
+	if (c->pub.tx_waiting <= HOST_JOIN_BYTES)
+		return send_joined(c);
+	struct iovec iov[LIMIT_NET_TX_SPANS];
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = gather(tx, iov)};
+	return host_sys_sendmsg(c->fd, &msg);
+}
+
 void host_tx_flush(struct host_conn *c)
 {
 	struct host *h = host_of(c);
-	struct iovec iov[LIMIT_NET_TX_SPANS];
 	while (c->tx != NULL && c->tx->count != 0) {
-		struct msghdr msg = {.msg_iov = iov, .msg_iovlen = gather(c->tx, iov)};
-		ssize_t sent = sendmsg(c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t sent = send_queue(c);
 		if (sent < 0 && errno == EINTR)
 			continue;
 		if (sent < 0) {
