@@ -36,7 +36,6 @@ struct launcher {
 	struct supervise supervise;
 	struct conf conf;
 	int signal_fd;
-	bool is_ready; /* both processes have been up */
 	char paths[SHM_PROCESS_COUNT][SIBLINGS_PATH];
 	char *argv[SHM_PROCESS_COUNT][ARGS_MAX];
 	char **env;
@@ -235,7 +234,7 @@ static void look_for_ready(struct launcher *l)
 	seg_detach(seg);
 	if (!is_up)
 		return;
-	l->is_ready = true;
+	supervise_up(&l->supervise);
 	sd_notify(0, "READY=1");
 	LOG(INFO, "node %s is up", l->conf.node_name);
 }
@@ -250,14 +249,15 @@ static int run(struct launcher *l)
 		int wait_ms = act(l);
 		if (wait_ms == -2)
 			return l->supervise.exit_code;
-		if (!l->is_ready && !l->supervise.is_stopping && (wait_ms < 0 || wait_ms > LOOK_MS))
+		if (!l->supervise.has_been_up && !l->supervise.is_stopping &&
+			(wait_ms < 0 || wait_ms > LOOK_MS))
 			wait_ms = LOOK_MS;
 		if (has_watchdog && (wait_ms < 0 || wait_ms > watchdog_ms))
 			wait_ms = watchdog_ms;
 		struct pollfd p = {.fd = l->signal_fd, .events = POLLIN};
 		poll(&p, 1, wait_ms);
 		read_signals(l);
-		if (!l->is_ready)
+		if (!l->supervise.has_been_up)
 			look_for_ready(l);
 		if (has_watchdog)
 			sd_notify(0, "WATCHDOG=1");

@@ -6,7 +6,7 @@
 #include "lib/base/registry.h"
 #include "lib/clock/clock.h"
 
-enum { CODE_DRAINED = 0, CODE_ABORTED = 1, CODE_CONFIG = 2 };
+enum { CODE_DRAINED = 0, CODE_ABORTED = 1, CODE_CONFIG = 2, CODE_START = 3 };
 
 void supervise_init(struct supervise *s, uint64_t now_ns)
 {
@@ -27,6 +27,11 @@ void supervise_started(struct supervise *s, enum shm_process process, pid_t pid,
 	backoff_started(&c->backoff, now_ns);
 }
 
+void supervise_up(struct supervise *s)
+{
+	s->has_been_up = true;
+}
+
 void supervise_stop(struct supervise *s)
 {
 	s->is_stopping = true;
@@ -37,7 +42,8 @@ static bool is_final(const struct supervise *s, int wait_status)
 {
 	if (s->is_stopping)
 		return true;
-	return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= CODE_CONFIG;
+	int last = s->has_been_up ? CODE_CONFIG : CODE_START;
+	return WIFEXITED(wait_status) && WEXITSTATUS(wait_status) <= last;
 }
 
 /* What the end of the data plane means for the launcher's exit code. */

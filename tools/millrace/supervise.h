@@ -33,6 +33,7 @@ struct supervise_child {
 struct supervise {
 	struct supervise_child children[SHM_PROCESS_COUNT];
 	bool is_stopping;
+	bool has_been_up; /* both processes, once */
 	int exit_code;
 };
 
@@ -62,6 +63,10 @@ void supervise_started(struct supervise *s, enum shm_process process, pid_t pid,
  * its restart waits, or 0 when it is not started again. */
 uint64_t supervise_ended(struct supervise *s, enum shm_process process, int wait_status,
 	uint64_t now_ns, uint32_t random);
+
+/* Both processes are up. Until then a data plane that says it cannot start here (a port that is taken, memory that is not
+ * there) ends the node: somebody is watching its first start. Afterwards it is started again like any other death. */
+void supervise_up(struct supervise *s);
 
 /* Told to stop; more than once is the same as once. */
 void supervise_stop(struct supervise *s);

@@ -45,6 +45,7 @@ static void dead_one_is_started_again(void) /* X-18, N-3 */
 	for (unsigned i = 0; i < ARRAY_LEN(table); i++) {
 		struct supervise s;
 		start_both(&s);
+		supervise_up(&s);
 		uint64_t delay =
 			supervise_ended(&s, table[i].process, table[i].status, NS_PER_S, 0);
 		CU_ASSERT_EQUAL(delay, LIMIT_RESTART_FIRST_MS * NS_PER_MS);
@@ -70,6 +71,22 @@ static void drained_data_plane_ends_the_node(void) /* X-6 */
 		CU_ASSERT_EQUAL(supervise_next(&s, NS_PER_S).act, SUPERVISE_END);
 		CU_ASSERT_EQUAL(s.exit_code, code);
 	}
+}
+
+static void first_start_that_cannot_be_ends_the_node(void)
+{
+	struct supervise s;
+	start_both(&s);
+	CU_ASSERT_EQUAL(supervise_ended(&s, SHM_DATAPLANE, exited(3), NS_PER_S, 0), 0);
+	CU_ASSERT_EQUAL(supervise_next(&s, NS_PER_S).act, SUPERVISE_TERM);
+	supervise_ended(&s, SHM_CONTROLPLANE, 0, NS_PER_S, 0);
+	CU_ASSERT_EQUAL(supervise_next(&s, NS_PER_S).act, SUPERVISE_END);
+	CU_ASSERT_EQUAL(s.exit_code, 3);
+	/* once it has been up, it is tried again */
+	start_both(&s);
+	supervise_up(&s);
+	CU_ASSERT_NOT_EQUAL(supervise_ended(&s, SHM_DATAPLANE, exited(3), NS_PER_S, 0), 0);
+	CU_ASSERT_EQUAL(supervise_next(&s, NS_PER_S).act, SUPERVISE_WAIT);
 }
 
 static void stop_drains_first(void) /* and a second signal changes nothing */
@@ -157,6 +174,7 @@ static void stop_before_the_start(void)
 static const struct unit_case cases[] = {
 	{"dead_one_is_started_again", dead_one_is_started_again},
 	{"drained_data_plane_ends_the_node", drained_data_plane_ends_the_node},
+	{"first_start_that_cannot_be_ends_the_node", first_start_that_cannot_be_ends_the_node},
 	{"stop_drains_first", stop_drains_first},
 	{"death_while_draining_is_not_success", death_while_draining_is_not_success},
 	{"stopped_before_it_could_catch_the_signal", stopped_before_it_could_catch_the_signal},
