@@ -143,8 +143,10 @@ static void beat(struct node *n, uint64_t now_ns)
 	look_at_control(n, now_ns);
 	look_at_conf(n);
 	look_after_storage(n, now_ns);
-	if (n->dpdk != NULL)
+	if (n->dpdk != NULL) {
 		dpdk_node_watch(n->dpdk, now_ns);
+		dpdk_node_report(n->dpdk, n->tally);
+	}
 	publish_readiness(n, now_ns);
 	uint64_t dropped = log_dropped();
 	tally_add(n->tally, TALLY_QUEUE_DROPPED + QUEUE_LOG, dropped - n->log_dropped);

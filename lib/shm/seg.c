@@ -457,6 +457,7 @@ struct rte_ring *seg_ring(struct seg *s, enum queue_id queue, unsigned lcore)
 	case QUEUE_EVENTS:
 	case QUEUE_CONFIG:
 	case QUEUE_SHUTDOWN:
+	case QUEUE_SPREAD:
 	case QUEUE_LOG:
 	case QUEUE_COUNT:
 		return NULL;

@@ -23,6 +23,8 @@ CHECKED int dpdk_node_open(struct dpdk_node **out, const struct conf *conf, unsi
 void dpdk_node_close(struct dpdk_node *node);
 /* Links, and ports that were lost or come back. */
 void dpdk_node_watch(struct dpdk_node *node, uint64_t now_ns);
+/* What the ports counted, for the main thread's slot. */
+void dpdk_node_report(struct dpdk_node *node, struct tally *tally);
 /* How many of its ports work. */
 unsigned dpdk_node_ports_up(const struct dpdk_node *node);
 unsigned dpdk_node_ports(const struct dpdk_node *node);

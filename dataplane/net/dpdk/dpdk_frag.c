@@ -44,10 +44,10 @@ static struct rte_mbuf *reassemble(struct dpdk *d, struct rte_ip_frag_death_row 
 }
 
 /* The pieces in one buffer, which is what the layers above read. */
-static struct rte_mbuf *flatten(struct dpdk *d, struct rte_mbuf *take_m)
+static struct rte_mbuf *flatten(struct dpdk *d, struct span frame_header, struct rte_mbuf *take_m)
 {
 	struct rte_mbuf *whole = rte_pktmbuf_alloc(d->wholes);
-	uint32_t len = take_m->pkt_len;
+	uint32_t len = (uint32_t)frame_header.len + take_m->pkt_len;
 	uint8_t *out = NULL;
 	if (whole != NULL && len <= LIMIT_FRAG_BYTES)
 		out = (uint8_t *)rte_pktmbuf_append(whole, (uint16_t)len);
@@ -56,6 +56,8 @@ static struct rte_mbuf *flatten(struct dpdk *d, struct rte_mbuf *take_m)
 		dpdk_drop(d, take_m, REASON_FRAGMENT);
 		return NULL;
 	}
+	memcpy(out, frame_header.data, frame_header.len);
+	out += frame_header.len;
 	for (const struct rte_mbuf *m = take_m; m != NULL; m = m->next) {
 		memcpy(out, rte_pktmbuf_mtod(m, void *), m->data_len);
 		out += m->data_len;
@@ -65,9 +67,9 @@ static struct rte_mbuf *flatten(struct dpdk *d, struct rte_mbuf *take_m)
 }
 
 /* rte_ip_frag leaves the header's checksum to a port. */
-static void mend_header(struct rte_mbuf *m, bool is_v6)
+static void mend_header(struct rte_mbuf *m, unsigned at, bool is_v6)
 {
-	uint8_t *p = rte_pktmbuf_mtod(m, uint8_t *);
+	uint8_t *p = rte_pktmbuf_mtod_offset(m, uint8_t *, at);
 	if (is_v6)
 		return;
 	wire_put16(p + 10, 0);
@@ -79,6 +81,8 @@ struct rte_mbuf *dpdk_frag_add(
 {
 	struct rte_ip_frag_death_row dead = {.cnt = 0};
 	struct rte_mbuf *m = take_m;
+	uint8_t header[ETH_HEADER_MAX];
+	memcpy(header, rte_pktmbuf_mtod(m, uint8_t *), at);
 	rte_pktmbuf_adj(m, (uint16_t)at);
 	/* Ethernet's padding must not become payload. */
 	rte_pktmbuf_trim(m, (uint16_t)(rte_pktmbuf_data_len(m) - ip->packet.len));
@@ -94,8 +98,8 @@ struct rte_mbuf *dpdk_frag_add(
 	if (m == NULL)
 		return NULL;
 	bool is_v6 = ip->is_v6;
-	m = flatten(d, m);
+	m = flatten(d, (struct span){header, at}, m);
 	if (m != NULL)
-		mend_header(m, is_v6);
+		mend_header(m, at, is_v6);
 	return m;
 }

@@ -8,8 +8,8 @@
 CHECKED int dpdk_frag_init(struct dpdk *d);
 void dpdk_frag_fini(struct dpdk *d);
 
-/* Adds a fragment whose packet begins `at` bytes into the buffer. Returns the whole packet, which begins at the start of
- * its one buffer; NULL: not yet, or dropped. */
+/* Adds a fragment whose packet begins `at` bytes into the buffer. Returns the whole packet in one frame
+ * with the last fragment's header; NULL: not yet, or dropped. */
 struct rte_mbuf *dpdk_frag_add(
 	struct dpdk *d, const struct ip_in *ip, unsigned at, struct rte_mbuf *take_m);
 

@@ -77,7 +77,7 @@ void dpdk_link_announce(struct dpdk *d)
 static void defend(
 	struct dpdk *d, uint8_t iface, const uint8_t ip[WIRE_IP_BYTES], const uint8_t *mac)
 {
-	if (*d->now_ns < d->conflict_ns)
+	if (d->is_copy || *d->now_ns < d->conflict_ns)
 		return;
 	d->conflict_ns = *d->now_ns + LIMIT_CONFLICT_MS * NS_PER_MS;
 	struct addr a = {.port = 0};
@@ -116,7 +116,7 @@ int dpdk_link_arp(struct dpdk *d, uint8_t iface, struct span payload)
 		neigh_learn(&d->neigh, iface, p.from_ip, p.from_mac,
 			p.operation == ARP_REPLY ? NEIGH_ANSWERED : NEIGH_HEARD,
 			(deeds & ARP_DEED_LEARN) != 0, *d->now_ns);
-	if (deeds & ARP_DEED_ANSWER)
+	if ((deeds & ARP_DEED_ANSWER) && !d->is_copy)
 		answer_arp(d, iface, &p);
 	return 0;
 }
@@ -159,7 +159,7 @@ int dpdk_link_nd(struct dpdk *d, uint8_t iface, const struct ip_in *ip)
 	if (deeds & ND_DEED_REFRESH)
 		neigh_learn(&d->neigh, iface, p.target, p.mac,
 			p.flags & ND_SOLICITED ? NEIGH_ANSWERED : NEIGH_HEARD, false, *d->now_ns);
-	if (deeds & ND_DEED_ANSWER)
+	if ((deeds & ND_DEED_ANSWER) && !d->is_copy)
 		answer_nd(d, iface, &p, ip);
 	return 0;
 }

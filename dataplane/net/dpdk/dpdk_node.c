@@ -5,7 +5,7 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include "dataplane/net/dpdk/dpdk_state.h"
+#include "dataplane/net/dpdk/dpdk_spread.h"
 #include "dataplane/net/dpdk/nd.h"
 #include "lib/conf/conf_route.h"
 #include "lib/conf/conf_types.h"
@@ -160,6 +160,8 @@ int dpdk_node_open(struct dpdk_node **out, const struct conf *conf, unsigned lco
 	node->congestion = (uint32_t)conf->dpdk_congestion;
 	int rc = open_pools(node, why, why_size);
 	if (rc == 0)
+		rc = dpdk_spread_open(node);
+	if (rc == 0)
 		rc = open_ports(node, conf, why, why_size);
 	if (rc == 0)
 		rc = open_routes(node, conf, why, why_size);
@@ -177,6 +179,7 @@ void dpdk_node_close(struct dpdk_node *node)
 {
 	for (unsigned i = 0; i < node->port_count; i++)
 		port_close(&node->ports[i]);
+	dpdk_spread_close(node);
 	for (unsigned i = 0; i < node->lcores; i++) {
 		rte_mempool_free(node->pools[i]);
 		rte_mempool_free(node->shells[i]);
@@ -189,6 +192,18 @@ void dpdk_node_watch(struct dpdk_node *node, uint64_t now_ns)
 {
 	for (unsigned i = 0; i < node->port_count; i++)
 		port_watch(&node->ports[i], now_ns);
+}
+
+void dpdk_node_report(struct dpdk_node *node, struct tally *tally)
+{
+	uint64_t losses[TALLY_SET_PORT];
+	for (unsigned i = 0; i < node->port_count; i++) {
+		if (!port_take_losses(&node->ports[i], losses))
+			continue;
+		for (unsigned k = 0; k < TALLY_SET_PORT; k++)
+			tally_add(tally, TALLY_PORT_ERRORS + k, losses[k]);
+	}
+	tally_set(tally, TALLY_PORTS_UP, dpdk_node_ports_up(node));
 }
 
 unsigned dpdk_node_ports(const struct dpdk_node *node)

@@ -4,12 +4,15 @@
 
 #include "dataplane/net/dpdk/dpdk_frag.h"
 #include "dataplane/net/dpdk/dpdk_link.h"
+#include "dataplane/net/dpdk/dpdk_spread.h"
 #include "dataplane/net/dpdk/dpdk_tx.h"
 #include "dataplane/net/dpdk/dpdk_udp.h"
 #include "dataplane/net/dpdk/tcp_wire.h"
 #include "dataplane/net/dpdk/udp.h"
 
 enum { PREFETCH = 4, VLAN_MASK = 0xfff };
+
+static void dispatch(struct dpdk *d, uint8_t port, struct rte_mbuf *take_m);
 
 /* What the hardware says of checksums, when it was asked to look. */
 static bool is_ip_good(const struct rte_mbuf *m)
@@ -70,7 +73,8 @@ static void answer_echo(struct dpdk *d, uint8_t iface, const struct ip_in *ip)
 	(void)dpdk_tx_packet(d, from, ip->from, ip->protocol, ip->payload, (struct span){NULL, 0});
 }
 
-static int input_icmp(struct dpdk *d, uint8_t iface, const struct ip_in *ip)
+static int input_icmp(
+	struct dpdk *d, uint8_t iface, const struct ip_in *ip, struct rte_mbuf *lend_m)
 {
 	struct icmp_in in;
 	int why = icmp_parse(&in, ip);
@@ -78,6 +82,9 @@ static int input_icmp(struct dpdk *d, uint8_t iface, const struct ip_in *ip)
 		dpdk_count(d, LABEL_PROTOCOL_ICMP, LABEL_DIR_RX);
 	if (why != 0)
 		return why;
+	bool is_for_all = in.kind == ICMP_NEIGHBOUR || in.kind == ICMP_TOO_BIG;
+	if (is_for_all && d->node->lcores > 1 && !d->is_copy)
+		dpdk_spread_copy(d, dpdk_iface(d, iface)->port, lend_m);
 	switch (in.kind) {
 	case ICMP_OTHER:
 		return REASON_ICMP;
@@ -118,7 +125,7 @@ static void input_ip(struct dpdk *d, uint8_t iface, const struct ip_in *ip, stru
 	if (ip->protocol == IP_PROTO_UDP && !is_group) {
 		why = input_udp(d, ip, is_l4_good(take_m));
 	} else if (ip->protocol == IP_PROTO_ICMP || ip->protocol == IP_PROTO_ICMP6) {
-		why = input_icmp(d, iface, ip);
+		why = input_icmp(d, iface, ip, take_m);
 	} else {
 		if (!is_group)
 			complain(d, ip, ICMP_ERROR_PROTOCOL);
@@ -154,14 +161,9 @@ static void receive_ip(
 	if (UNLIKELY(ip.is_fragment)) {
 		dpdk_count(d, LABEL_PROTOCOL_FRAGMENT, LABEL_DIR_RX);
 		m = dpdk_frag_add(d, &ip, at, m);
-		if (m == NULL)
-			return;
-		packet = (struct span){rte_pktmbuf_mtod(m, uint8_t *), rte_pktmbuf_data_len(m)};
-		why = parse_ip(&ip, type, packet, false);
-		if (why != 0 || ip.is_fragment) {
-			dpdk_drop(d, m, why != 0 ? (enum reason_id)why : REASON_FRAGMENT);
-			return;
-		}
+		if (m != NULL)
+			dispatch(d, dpdk_iface(d, iface)->port, m);
+		return;
 	}
 	input_ip(d, iface, &ip, m);
 }
@@ -193,12 +195,24 @@ void dpdk_rx_frame(struct dpdk *d, uint8_t port, struct rte_mbuf *take_m)
 		return;
 	}
 	int why = REASON_FRAME;
+	if (eth.type == ETH_TYPE_ARP && d->node->lcores > 1 && !d->is_copy)
+		dpdk_spread_copy(d, port, m);
 	if (eth.type == ETH_TYPE_ARP)
 		why = dpdk_link_arp(
 			d, iface, (struct span){frame.data + eth.len, frame.len - eth.len});
 	if (why != 0)
 		tally_inc(d->tally, TALLY_DROPS + (unsigned)why);
 	rte_pktmbuf_free(m);
+}
+
+/* To the lcore whose flow it is. */
+static void dispatch(struct dpdk *d, uint8_t port, struct rte_mbuf *take_m)
+{
+	unsigned owner = d->node->lcores > 1 ? dpdk_spread_owner(d, port, take_m) : d->index;
+	if (owner == d->index)
+		dpdk_rx_frame(d, port, take_m);
+	else
+		dpdk_spread_give(d, owner, port, take_m);
 }
 
 static unsigned poll_port(struct dpdk *d, uint8_t port)
@@ -217,7 +231,10 @@ static unsigned poll_port(struct dpdk *d, uint8_t port)
 		if (i + PREFETCH < count)
 			__builtin_prefetch(rte_pktmbuf_mtod(pkts[i + PREFETCH], void *));
 		bytes += pkts[i]->pkt_len;
-		dpdk_rx_frame(d, port, pkts[i]);
+		if (LIKELY(p->has_rss))
+			dpdk_rx_frame(d, port, pkts[i]);
+		else
+			dispatch(d, port, pkts[i]);
 	}
 	tally_add(d->tally, TALLY_PACKETS + LABEL_DIR_RX, count);
 	tally_add(d->tally, TALLY_BYTES + LABEL_DIR_RX, bytes);
@@ -231,5 +248,7 @@ unsigned dpdk_rx_poll(struct dpdk *d)
 		if (d->is_in[i])
 			count += poll_port(d, i);
 	}
+	if (d->node->lcores > 1)
+		count += dpdk_spread_poll(d);
 	return count;
 }

@@ -25,6 +25,7 @@
 #include "dataplane/net/ip_table.h"
 
 struct rte_ip_frag_tbl;
+struct rte_ring;
 
 enum {
 	DPDK_TX_WAITING = 512, /* packets that wait for room in a port's queue */
@@ -46,6 +47,8 @@ struct dpdk_node {
 	struct rte_mempool *wholes[LIMIT_LCORES]; /* reassembled packets */
 	struct rte_mempool *
 		shells[LIMIT_LCORES]; /* buffers without room, for payload that stays where it is */
+	struct rte_ring *spread[LIMIT_LCORES]; /* packets for an lcore that others received */
+	uint8_t rss_key[PORT_RSS_KEY_BYTES];
 	struct route_table routes;
 	struct port ports[LIMIT_NET_PORTS];
 };
@@ -128,6 +131,7 @@ struct dpdk {
 	uint64_t conflict_ns; /* when an address was defended last */
 	struct icmp_rate icmp_rate;
 	uint16_t ip_id;
+	bool is_copy; /* the frame at hand was received by another lcore, who answers it */
 	bool is_in[LIMIT_NET_PORTS]; /* ports in use */
 	uint32_t listener_count;
 	uint32_t udp_count;

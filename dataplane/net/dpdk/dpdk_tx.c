@@ -197,7 +197,8 @@ void dpdk_tx_segment(void *ctx, const struct tcp_seg *seg)
 	tcp_wire_header(seg, p);
 	uint16_t sum;
 	if (port->tx_sums_l4) {
-		sum = (uint16_t)~tcp_wire_fold(tcp_wire_pseudo(ip.from, ip.to, IP_PROTO_TCP, ip.len));
+		sum = (uint16_t)~tcp_wire_fold(
+			tcp_wire_pseudo(ip.from, ip.to, IP_PROTO_TCP, ip.len));
 		ask_for_sums(m, port, is_v4, dst->header_len, ip_len, RTE_MBUF_F_TX_TCP_CKSUM);
 	} else {
 		sum = tcp_wire_checksum(seg, (struct span){p, tcp_len});
@@ -269,8 +270,14 @@ void dpdk_tx_frame(struct dpdk *d, uint8_t iface, const uint8_t to[WIRE_MAC_BYTE
 static void flush_port(struct dpdk *d, unsigned port)
 {
 	struct dpdk_tx *tx = &d->tx[port];
-	const struct port *p = &d->node->ports[port];
-	uint16_t sent = rte_eth_tx_burst(p->id, (uint16_t)d->index, tx->pkts, (uint16_t)tx->count);
+	struct port *p = &d->node->ports[port];
+	uint16_t queue = (uint16_t)(d->index % p->tx_queues);
+	bool is_shared = p->tx_queues < d->node->lcores;
+	if (is_shared && rte_spinlock_trylock(&p->tx_locks[queue]) == 0)
+		return;
+	uint16_t sent = rte_eth_tx_burst(p->id, queue, tx->pkts, (uint16_t)tx->count);
+	if (is_shared)
+		rte_spinlock_unlock(&p->tx_locks[queue]);
 	tally_add(d->tally, TALLY_PACKETS + LABEL_DIR_TX, sent);
 	tx->count -= sent;
 	if (UNLIKELY(tx->count != 0) && sent != 0)

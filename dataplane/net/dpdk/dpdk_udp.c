@@ -55,7 +55,8 @@ bool dpdk_udp_send(struct net_udp *udp, const struct addr *to, struct span data)
 		memcpy(from.ip, hop.from->ip, WIRE_IP_BYTES);
 	}
 	udp_write(head, &from, to, data, dpdk_tx_is_offloaded(d, from.ip, to->ip));
-	return dpdk_tx_packet(d, from.ip, to->ip, IP_PROTO_UDP, (struct span){head, sizeof(head)}, data);
+	return dpdk_tx_packet(
+		d, from.ip, to->ip, IP_PROTO_UDP, (struct span){head, sizeof(head)}, data);
 }
 
 const struct addr *dpdk_udp_local(const struct net_udp *udp)

@@ -82,20 +82,23 @@ static void choose_offloads(
 				(p->tx_sums_l4 ? tx_l4 : 0) |
 				(p->takes_chains ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0);
 	/* net_ring gives the buffers themselves to whoever reads the ring. */
-	p->keeps_pointers = strcmp(info->driver_name, "net_ring") == 0;
+	p->keeps_pointers |= strcmp(info->driver_name, "net_ring") == 0;
 }
 
 static int choose_queues(
 	struct port *p, const struct rte_eth_dev_info *info, char *why, size_t why_size)
 {
-	if (info->max_tx_queues < p->conf.lcores) {
+	if (info->max_tx_queues == 0 || info->max_rx_queues == 0) {
 		snprintf(why, why_size,
-			"port %s has %u transmit queues and net.lcores has %u CPUs: each needs one "
-			"(give the device more, such as qpairs=%u, or use fewer lcores)",
-			p->device, info->max_tx_queues, p->conf.lcores, p->conf.lcores);
+			"port %s has %u receive and %u transmit queues: it needs one of each",
+			p->device, info->max_rx_queues, info->max_tx_queues);
 		return -ENOSPC;
 	}
-	p->tx_queues = p->conf.lcores;
+	p->tx_queues = info->max_tx_queues < p->conf.lcores ? info->max_tx_queues : p->conf.lcores;
+	/* What one lcore gives, another may take back: not into the hands of the wrong engine. */
+	if (p->tx_queues < p->conf.lcores)
+		p->keeps_pointers = true;
+	p->reta_size = info->reta_size;
 	p->rx_queues = info->max_rx_queues < p->conf.lcores ? info->max_rx_queues : p->conf.lcores;
 	const uint64_t wanted = RTE_ETH_RSS_NONFRAG_IPV4_TCP;
 	p->has_rss =
@@ -142,6 +145,7 @@ static int configure(struct port *p, char *why, size_t why_size)
 	int rc = rte_eth_dev_info_get(p->id, &info);
 	if (rc != 0)
 		return refuse(rc, why, why_size, p->device, "says nothing about itself");
+	p->keeps_pointers = false;
 	rc = choose_queues(p, &info, why, why_size);
 	if (rc != 0)
 		return rc;
@@ -252,6 +256,25 @@ static void watch_link(struct port *p)
 		LOG(INFO, "port %s: the link is up", p->device);
 	else
 		LOG(WARN, "port %s: the link is down", p->device);
+}
+
+bool port_take_losses(struct port *p, uint64_t out[TALLY_SET_PORT])
+{
+	struct rte_eth_stats stats;
+	if (!port_is_up(p) || rte_eth_stats_get(p->id, &stats) != 0)
+		return false;
+	const uint64_t now[TALLY_SET_PORT] = {
+		[LABEL_PORT_RX_MISSED] = stats.imissed,
+		[LABEL_PORT_RX_ERRORS] = stats.ierrors,
+		[LABEL_PORT_RX_NO_BUFFER] = stats.rx_nombuf,
+		[LABEL_PORT_TX_ERRORS] = stats.oerrors,
+	};
+	for (unsigned i = 0; i < TALLY_SET_PORT; i++) {
+		/* A device that came back counts from zero. */
+		out[i] = now[i] >= p->losses[i] ? now[i] - p->losses[i] : now[i];
+		p->losses[i] = now[i];
+	}
+	return true;
 }
 
 void port_watch(struct port *p, uint64_t now_ns)

@@ -3,14 +3,19 @@
  *          is up.
  * Loss:    port_watch notices that the device is gone. The lcores leave it (port_is_up) and say so (port_leave); then
  *          the device is closed and looked for again every PORT_RETRY_MS.
+ * Queues:  a port with fewer transmit queues than lcores is shared: who finds a queue taken comes back in his next turn.
+ *          One with fewer receive queues, or without RSS, leaves the spreading to the lcores (dpdk_spread).
  * RSS:     the key is one 16-bit pattern repeated: both directions of a flow have the same hash. */
 #ifndef DATAPLANE_NET_DPDK_PORT_H
 #define DATAPLANE_NET_DPDK_PORT_H
 
 #include <stdatomic.h>
 
+#include <rte_spinlock.h>
+
 #include "dataplane/net/dpdk/wire.h"
 #include "lib/base/registry.h"
+#include "lib/shm/tally.h"
 
 struct rte_mempool;
 
@@ -34,7 +39,8 @@ struct port {
 	_Atomic uint32_t state; /* enum port_state (w: main thread) */
 	uint16_t id;
 	uint16_t rx_queues;
-	uint16_t tx_queues;
+	uint16_t tx_queues; /* fewer than lcores: they take turns (tx_locks) */
+	uint16_t reta_size; /* with has_rss */
 	uint8_t mac[WIRE_MAC_BYTES];
 	bool has_rss;	   /* else whoever receives a packet must ask whose it is */
 	bool rx_checks_ip; /* offloads in use */
@@ -44,6 +50,9 @@ struct port {
 	bool takes_chains;   /* packets of several buffers */
 	bool keeps_pointers; /* hands our buffers to another thread: everything must be copied */
 
+	/* (w: lcores) tried, never waited for */
+	rte_spinlock_t tx_locks[LIMIT_LCORES];
+
 	/* (w: each lcore its own) lcores that still use the port */
 	_Atomic bool is_used[LIMIT_LCORES];
 
@@ -52,12 +61,16 @@ struct port {
 	char device[PORT_DEVICE_BYTES];
 	bool has_link;
 	uint64_t retry_ns;
+	uint64_t losses[TALLY_SET_PORT]; /* as told already */
 };
 
 /* Sets the device up and starts it. On failure returns -errno and fills `why`. */
 CHECKED int port_open(struct port *p, const struct port_conf *conf, char *why, size_t why_size);
 /* No lcore uses it any more. */
 void port_close(struct port *p);
+
+/* What a port says it lost since the last time; by enum label_port. False: it says nothing now. */
+CHECKED bool port_take_losses(struct port *p, uint64_t out[TALLY_SET_PORT]);
 
 /* Looks after link and device; call it now and then. */
 void port_watch(struct port *p, uint64_t now_ns);
