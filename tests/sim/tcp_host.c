@@ -84,10 +84,14 @@ static struct tcp_app *app_of(struct tcp_host *h, const struct tcp_key *key)
 	return NULL;
 }
 
+/* References come back in the order they were given. What came back belongs to its owner again, who writes over it: a
+ * segment that still reads it would be wrong at the other end. */
 static void on_released(void *ctx)
 {
 	struct tcp_app *app = ctx;
-	app->released++;
+	uint32_t len = app->ref_len[app->released++ % TCP_APP_REFS];
+	memset(app->memory + app->released_bytes, 0xee, len);
+	app->released_bytes += len;
 }
 
 /* One piece of the stream. False: no room now. */
@@ -102,7 +106,8 @@ static bool send_piece(struct tcp_app *app)
 	if (!is_sent)
 		return false;
 	app->tx_done += len;
-	app->referred += !app->copies;
+	if (!app->copies)
+		app->ref_len[app->referred++ % TCP_APP_REFS] = len;
 	return true;
 }
 
@@ -289,6 +294,29 @@ void tcp_host_app_start(struct tcp_app *app, struct tcp_conn *c)
 		app->memory[i] = stream_byte(app->id, i);
 }
 
+/* What a box on the way may do to a segment: two of it, cut anywhere, that overlap; in either order. */
+static void feed_recut(struct tcp_host *h, const struct tcp_in *in)
+{
+	uint32_t first = (uint32_t)sim_rand_range(h->rand, 1, in->len);
+	uint32_t from = (uint32_t)sim_rand_range(h->rand, 0, first);
+	const struct sim_packet *p = in->pkt;
+	struct sim_packet *copy = malloc(sizeof(*p) + p->len);
+	MUST(copy != NULL);
+	memcpy(copy, p, sizeof(*p) + p->len);
+	struct tcp_in head = *in, tail = *in;
+	head.len = first;
+	if (first != in->len)
+		head.flags &= (uint8_t)~TCP_FIN;
+	tail.pkt = copy;
+	tail.data = copy->bytes + (in->data - p->bytes) + from;
+	tail.seq += from;
+	tail.len -= from;
+	h->pkts_out++;
+	bool is_swapped = sim_rand_chance(h->rand, 500);
+	tcp_input(&h->tcp, is_swapped ? &tail : &head);
+	tcp_input(&h->tcp, is_swapped ? &head : &tail);
+}
+
 static void receive(struct tcp_host *h)
 {
 	struct sim_packet *p;
@@ -303,7 +331,10 @@ static void receive(struct tcp_host *h)
 		in.pkt = p;
 		in.pkt_cost = PKT_COST;
 		h->pkts_out++;
-		tcp_input(&h->tcp, &in);
+		if (in.len > 1 && sim_rand_chance(h->rand, h->recut))
+			feed_recut(h, &in);
+		else
+			tcp_input(&h->tcp, &in);
 	}
 }
 

@@ -5,7 +5,7 @@
 #include "dataplane/net/dpdk/tcp_conn.h"
 #include "tests/sim/sim_link.h"
 
-enum { TCP_HOST_APPS = 8 };
+enum { TCP_HOST_APPS = 8, TCP_APP_REFS = 256 };
 
 /* When a program ends its side. */
 enum tcp_app_mode {
@@ -34,8 +34,9 @@ struct tcp_app {
 	bool saw_eof;
 	enum tcp_end end;
 	uint64_t tx_done, rx_done;
-	uint64_t released; /* bytes of references that came back */
-	uint64_t referred;
+	uint64_t referred, released; /* references given and come back */
+	uint64_t released_bytes;
+	uint32_t ref_len[TCP_APP_REFS];
 	uint64_t read_ns; /* the next read; 0: when bytes come */
 	uint8_t *memory;  /* what references point at; scrambled when released */
 	uint16_t port;	  /* the client's */
@@ -52,6 +53,7 @@ struct tcp_host {
 	bool is_traced;
 	bool tells_mtu; /* routers send packet-too-big */
 	unsigned admitted;
+	unsigned recut;	   /* permille of segments that arrive as two */
 	uint32_t headers;  /* of IP */
 	uint64_t pkts_out; /* packets handed to the engine and not released */
 	const char *wrong; /* the first thing that went wrong */

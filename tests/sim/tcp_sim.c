@@ -193,6 +193,7 @@ static void plan(struct sim *s, uint64_t seed, bool is_traced)
 		h->peer = hosts[1 - i];
 		h->headers = is_v6 ? 40 : 20;
 		h->tells_mtu = chance(s, 500);
+		h->recut = chance(s, 300) ? (unsigned)pick(s, 1, 300) : 0;
 		plan_link(s, &h->link, mtu);
 		tcp_host_init(h, &conf);
 	}
@@ -212,11 +213,29 @@ static void plan(struct sim *s, uint64_t seed, bool is_traced)
 	s->end_ns = s->now_ns + 48 * 3600 * NS_PER_S;
 }
 
+/* Both sides open at once, to each other. */
+static void start_crossed(struct sim *s, unsigned i)
+{
+	struct addr c = s->client_addr, v = s->server_addr;
+	c.port = (uint16_t)(5000 + i);
+	v.port = (uint16_t)(6000 + i);
+	struct tcp_app *a = &s->client.apps[i], *b = &s->server.apps[i];
+	struct tcp_conn *ours = tcp_connect(&s->client.tcp, &c, &v, a);
+	struct tcp_conn *theirs = tcp_connect(&s->server.tcp, &v, &c, b);
+	MUST(ours != NULL && theirs != NULL);
+	tcp_host_app_start(a, ours);
+	tcp_host_app_start(b, theirs);
+}
+
 static void start(struct sim *s)
 {
 	MUST(tcp_listen(&s->server.tcp, &s->server_addr, LIMIT_TCP_BACKLOG, NULL) == 0);
 	for (unsigned i = 0; i < s->apps; i++) {
 		struct tcp_app *a = &s->client.apps[i];
+		if (chance(s, 100)) {
+			start_crossed(s, i);
+			continue;
+		}
 		struct tcp_conn *c =
 			tcp_connect(&s->client.tcp, &s->client_addr, &s->server_addr, a);
 		MUST(c != NULL);

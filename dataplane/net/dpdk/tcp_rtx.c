@@ -42,7 +42,11 @@ static void leave(struct tcp_conn *c, struct tcp_rtx *seg)
 struct tcp_rtx *tcp_rtx_push(
 	struct tcp_conn *c, struct tcp_buf *buf, uint32_t off, uint32_t len, uint8_t flags)
 {
-	struct tcp_rtx *seg = pool_take(&c->tcp->segs);
+	struct pool *segs = &c->tcp->segs;
+	/* the last eighth is for connections that have nothing in flight: none starves beside one that has a lot */
+	if (c->rtx.first != NULL && segs->in_use + segs->capacity / 8 + 1 >= segs->capacity)
+		return NULL;
+	struct tcp_rtx *seg = pool_take(segs);
 	if (seg == NULL)
 		return NULL;
 	*seg = (struct tcp_rtx){.prev = c->rtx.last,

@@ -57,19 +57,21 @@ static void give_up(struct tcp_conn *c)
 	tcp_conn_end(c, TCP_END_TIMEOUT);
 }
 
-/* A closed window, or no memory for a segment: look again, less and less often. */
+/* A closed window: look again, less and less often. Or no memory for a segment, which is not the peer's fault. */
 static void on_persist(struct tcp_conn *c)
 {
+	if (tcp_out_force(c))
+		return;
+	if (c->snd_wnd != 0) {
+		tcp_timer_set(c, TCP_TIMER_RTO, c->tcp->now_ns + ROOM_MS * NS_PER_MS);
+		return;
+	}
 	if (is_given_up(c)) {
 		give_up(c);
 		return;
 	}
-	if (!tcp_out_force(c)) {
-		c->tcp->counts[TCP_COUNT_ZERO_PROBES]++;
-		tcp_out_poke(c);
-	}
-	if (c->snd_una != c->snd_nxt)
-		return;
+	c->tcp->counts[TCP_COUNT_ZERO_PROBES]++;
+	tcp_out_poke(c);
 	tcp_rto_back_off(c);
 	tcp_timer_set(c, TCP_TIMER_RTO, c->tcp->now_ns + tcp_rto_ns(c));
 }

@@ -30,10 +30,18 @@ void tcp_buf_drop(struct tcp *t, struct tcp_buf *buf)
 	pool_give(&t->bufs, buf);
 }
 
+/* References that may be queued: conf.tx_spans_max, and while the path proves to carry more, three times as many. So a
+ * fast peer fills its round trip, and a slow one does not keep megabytes from their owners. */
+static uint32_t spans_max(const struct tcp_conn *c)
+{
+	uint32_t most = c->tcp->conf.tx_spans_max;
+	return c->queued / 2 < c->cwnd ? 3 * most : most;
+}
+
 bool tcp_tx_has_room(const struct tcp_conn *c)
 {
 	const struct tcp *t = c->tcp;
-	return c->queued < LIMIT_TCP_TX_BYTES && c->tx_spans < t->conf.tx_spans_max &&
+	return c->queued < LIMIT_TCP_TX_BYTES && c->tx_spans < spans_max(c) &&
 	       c->tx_copied < t->conf.tx_copy_max && t->bufs.in_use < t->bufs.capacity &&
 	       t->blocks.in_use < t->blocks.capacity;
 }
@@ -62,7 +70,7 @@ static struct tcp_buf *buf_append(struct tcp_conn *c, const uint8_t *data, uint3
 bool tcp_tx_ref(
 	struct tcp_conn *c, const uint8_t *data, uint32_t len, tcp_release *release, void *ctx)
 {
-	if (c->queued >= LIMIT_TCP_TX_BYTES || c->tx_spans >= c->tcp->conf.tx_spans_max)
+	if (c->queued >= LIMIT_TCP_TX_BYTES || c->tx_spans >= spans_max(c))
 		return false;
 	struct tcp_buf *buf = buf_append(c, data, len);
 	if (buf == NULL)
@@ -89,7 +97,7 @@ static bool copy_fits(const struct tcp_conn *c, uint32_t len)
 	uint32_t blocks =
 		len <= room ? 0 : (len - room + LIMIT_TCP_BLOCK_BYTES - 1) / LIMIT_TCP_BLOCK_BYTES;
 	return len <= t->conf.tx_copy_max && c->tx_copied + len <= t->conf.tx_copy_max &&
-	       c->tx_spans + blocks <= t->conf.tx_spans_max && c->queued < LIMIT_TCP_TX_BYTES &&
+	       c->tx_spans + blocks <= spans_max(c) && c->queued < LIMIT_TCP_TX_BYTES &&
 	       t->bufs.capacity - t->bufs.in_use >= blocks &&
 	       t->blocks.capacity - t->blocks.in_use >= blocks;
 }

@@ -71,12 +71,12 @@ static void test_limits(void)
 	struct rig *r = established();
 	unsigned released = 0;
 	for (unsigned i = 0; i < LIMIT_NET_TX_SPANS; i++)
-		CU_ASSERT_TRUE(tcp_send_ref(r->conn, bytes, 10, on_release, &released));
-	CU_ASSERT_FALSE(tcp_send_ref(r->conn, bytes, 10, on_release, &released));
+		CU_ASSERT_TRUE(tcp_send_ref(r->conn, bytes, 1460, on_release, &released));
+	CU_ASSERT_FALSE(tcp_send_ref(r->conn, bytes, 1460, on_release, &released));
 	CU_ASSERT_EQUAL(released, 0);
 	rig_run(r);
 	CU_ASSERT_EQUAL(r->writable, 0);
-	rig_in(r, TCP_ACK, 1, 11, 0);
+	rig_in(r, TCP_ACK, 1, 1461, 0);
 	CU_ASSERT_EQUAL(r->writable, 1);
 	CU_ASSERT_EQUAL(released, 1);
 	rig_free(r);
@@ -86,6 +86,18 @@ static void test_limits(void)
 	rig_free(r);
 	r = established();
 	CU_ASSERT_FALSE(tcp_send_copy(r->conn, bytes, LIMIT_NET_TX_COPY_BYTES + 1));
+	rig_free(r);
+}
+
+/* A path that carries a lot: more may wait, up to 4 MiB. */
+static void test_autotune(void)
+{
+	struct rig *r = established();
+	r->conn->cwnd = LIMIT_TCP_TX_BYTES;
+	unsigned count = 0;
+	while (count < 1000 && tcp_send_ref(r->conn, bytes, LIMIT_CHUNK_BYTES, NULL, NULL))
+		count++;
+	CU_ASSERT_EQUAL(count, LIMIT_TCP_TX_BYTES / LIMIT_CHUNK_BYTES);
 	rig_free(r);
 }
 
@@ -164,13 +176,38 @@ static void test_no_segs(void)
 	rig_free(r);
 }
 
+static void few_segs(struct tcp_conf *conf)
+{
+	conf->segs_max = 8;
+}
+
+/* One connection has taken all it may; another that has nothing in flight still sends. */
+static void test_reserve(void)
+{
+	struct rig *r = rig_new(few_segs);
+	rig_to_state(r, TCP_ESTABLISHED);
+	CU_ASSERT_TRUE(tcp_send_ref(r->conn, bytes, 20 * 1460, NULL, NULL));
+	rig_run(r);
+	CU_ASSERT_EQUAL(r->out_count, 6);
+	r->key.remote_port++;
+	r->opened = 0;
+	struct tcp_opt opt = rig_opt(TCP_OPT_MSS);
+	rig_open(r, &opt);
+	CU_ASSERT_TRUE(tcp_send_ref(r->conn, bytes, 20 * 1460, NULL, NULL));
+	rig_run(r);
+	CU_ASSERT_EQUAL(r->out_count, 1);
+	rig_free(r);
+}
+
 static const struct unit_case cases[] = {
 	{"order", test_order},
 	{"pieces", test_pieces},
 	{"limits", test_limits},
+	{"autotune", test_autotune},
 	{"starved", test_starved},
 	{"held", test_held},
 	{"no_segs", test_no_segs},
+	{"reserve", test_reserve},
 };
 
 UNIT_MAIN("net.dpdk.tcp_tx", cases)
