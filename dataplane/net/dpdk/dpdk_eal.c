@@ -5,7 +5,15 @@
 
 #include "dataplane/net/dpdk/port.h"
 
-enum { MIB = 1 << 20, BASE_MIB = 64, BUFFER_EXTRA = 512, SHELL_BYTES = 320 };
+enum {
+	MIB = 1 << 20,
+	BASE_MIB = 32, /* EAL's own, and the queues of the ports */
+	PAGE = 4096,
+	FRAME_MIN = 2048,
+	BUFFER_EXTRA = 512,    /* headers of buffer and object, head room */
+	SHELL_BYTES = 256,     /* half as many as buffers, and their rings */
+	LCORE_BYTES = 4 * MIB, /* reassembly */
+};
 
 static void add(struct dpdk_eal *out, const char *fmt, ...) PRINTF_LIKE(2, 3);
 static void add(struct dpdk_eal *out, const char *fmt, ...)
@@ -17,12 +25,13 @@ static void add(struct dpdk_eal *out, const char *fmt, ...)
 	va_end(args);
 }
 
+/* Without huge pages no buffer crosses a page: each takes whole ones. */
 uint64_t dpdk_eal_memory(const struct conf *conf, unsigned lcores)
 {
-	uint64_t room = conf->dpdk_mtu + BUFFER_EXTRA > 2048 + BUFFER_EXTRA
-				? conf->dpdk_mtu + BUFFER_EXTRA
-				: 2048 + BUFFER_EXTRA;
-	return (uint64_t)BASE_MIB * MIB + lcores * conf->dpdk_mbufs * (room + SHELL_BYTES);
+	uint64_t frame = conf->dpdk_mtu > FRAME_MIN ? conf->dpdk_mtu : FRAME_MIN;
+	uint64_t buffer = (frame + BUFFER_EXTRA + PAGE - 1) / PAGE * PAGE;
+	return (uint64_t)BASE_MIB * MIB +
+	       lcores * (LCORE_BYTES + conf->dpdk_mbufs * (buffer + SHELL_BYTES));
 }
 
 bool dpdk_eal_has_huge_pages(uint64_t bytes)

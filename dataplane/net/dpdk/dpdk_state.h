@@ -23,12 +23,13 @@
 #include "dataplane/net/dpdk/route.h"
 #include "dataplane/net/dpdk/tcp_conn.h"
 #include "dataplane/net/ip_table.h"
+#include "lib/shm/capture.h"
 
 struct rte_ip_frag_tbl;
 struct rte_ring;
 
 enum {
-	DPDK_TX_WAITING = 512, /* packets that wait for room in a port's queue */
+	DPDK_TX_WAITING = 2048, /* packets that wait for room in a port's queue */
 	DPDK_DSTS = 256,       /* destinations a sender remembers; a power of two */
 	DPDK_ANNOUNCEMENTS = 3,
 	DPDK_TX_SPANS =
@@ -132,6 +133,7 @@ struct dpdk {
 	struct icmp_rate icmp_rate;
 	uint16_t ip_id;
 	bool is_copy; /* the frame at hand was received by another lcore, who answers it */
+	struct capture_tap tap;
 	bool is_in[LIMIT_NET_PORTS]; /* ports in use */
 	uint32_t listener_count;
 	uint32_t udp_count;
