@@ -34,23 +34,23 @@ http {{
 	fastcgi_temp_path {dir}/fastcgi;
 	uwsgi_temp_path {dir}/uwsgi;
 	scgi_temp_path {dir}/scgi;
-	server {{ listen 127.0.0.1:{port} backlog=4096; root {dir}/html; }}
+	server {{ listen {address}:{port} backlog=4096; root {dir}/html; }}
 }}
 """
 
 
-def wait_port(port, process):
+def wait_port(port, process, address):
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and process.poll() is None:
         with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", port), 1).close()
+            socket.create_connection((address, port), 1).close()
             return
         time.sleep(0.02)
     raise RuntimeError("the peer did not start")
 
 
 @contextlib.contextmanager
-def nginx(body, nopush):
+def nginx(body, nopush, address="127.0.0.1"):
     """One worker on the server CPU, a static file; gives (URL, command, process id of the worker)."""
     path = tempfile.mkdtemp(prefix="mr-nginx-")
     port = free_port()
@@ -58,13 +58,13 @@ def nginx(body, nopush):
     with open(os.path.join(path, "html/object"), "wb") as f:
         f.write(body)
     with open(os.path.join(path, "nginx.conf"), "w", encoding="utf-8") as f:
-        f.write(NGINX.format(dir=path, port=port, nopush="on" if nopush else "off"))
+        f.write(NGINX.format(dir=path, address=address, port=port, nopush="on" if nopush else "off"))
     argv = ["taskset", "-c", str(SERVER_CPU), "nginx", "-p", path, "-c", os.path.join(path, "nginx.conf")]
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_port(port, process)
+        wait_port(port, process, address)
         command = " ".join(argv[:4]) + f" (tcp_nopush {'on' if nopush else 'off'})"
-        yield f"http://127.0.0.1:{port}/object", command, children(process.pid)[0]
+        yield f"http://{address}:{port}/object", command, children(process.pid)[0]
     finally:
         process.terminate()
         process.wait(10)
@@ -81,10 +81,10 @@ def cpu_s(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def wrk(url, seconds, server_pid):
-    """One run: {'rps', 'cpu_us' per request, 'p50_us', 'p99_us', 'errors'}."""
+def wrk(url, seconds, server_pid, wrapper=()):
+    """One run, started by way of wrapper: {'rps', 'cpu_us' per request, 'p50_us', 'p99_us', 'errors'}."""
     before = cpu_s(server_pid)
-    out = subprocess.run(WRK + [f"-d{seconds}s", url], capture_output=True, text=True, timeout=seconds + 30)
+    out = subprocess.run([*wrapper, *WRK] + [f"-d{seconds}s", url], capture_output=True, text=True, timeout=seconds + 30)
     text = out.stdout
     found = re.search(r"Requests/sec:\s+([\d.]+)", text)
     if not found:
