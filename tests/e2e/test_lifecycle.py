@@ -155,20 +155,6 @@ def restart_in_place():
 
 
 @test(node=False)
-def port_that_is_taken():
-    """A first start that cannot be ends with exit code 3 and the reason, and does not try for ever."""
-    with running() as node:
-        second = Node({"net.listen": node.settings["net.listen"]})
-        try:
-            second.start()
-            assert second.process.wait(10) == 3, second.logs()
-            assert "cannot listen on" in second.logs(), second.logs()
-        finally:
-            second.cleanup()
-        assert node.http("GET", "/readyz").status == 200
-
-
-@test(node=False)
 def second_node_of_the_same_name():
     """A name is one node: the second is refused with a reason and the first is not disturbed."""
     with running() as node:
