@@ -55,6 +55,7 @@ void sample_take(struct sample *s, struct seg *seg, uint64_t events_lag)
 {
 	for (int q = 0; q < QUEUE_COUNT; q++)
 		s->depth[q] = ring_depth_max(seg, (enum queue_id)q);
+	s->depth[QUEUE_CAPTURE] = capture_depth(&seg->capture);
 	s->depth[QUEUE_SHUTDOWN] = shutdown_depth(seg);
 	s->depth[QUEUE_LOG] = log_depth_max(seg);
 	s->depth[QUEUE_EVENTS] =

@@ -125,6 +125,7 @@ char *ops_command_run(
 		break;
 	case OPS_CONNS:
 	case OPS_EVENTS:
+	case OPS_CAPTURE:
 	case OPS_COMMAND_COUNT:
 		MUST(!"the server's own commands");
 	}

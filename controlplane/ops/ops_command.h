@@ -1,5 +1,5 @@
 /* ops_command: does what a request asks and makes the reply line. Commands that need time or go on
- * (conns, events) are the server's; all others are answered here at once. */
+ * (conns, events, capture) are the server's; all others are answered here at once. */
 #ifndef CONTROLPLANE_OPS_OPS_COMMAND_H
 #define CONTROLPLANE_OPS_OPS_COMMAND_H
 
@@ -7,7 +7,7 @@
 #include "controlplane/ops/ops_view.h"
 #include "lib/ops/ops_request.h"
 
-/* The reply line of any command but conns and events; the caller frees it. A mutation leaves exactly
+/* The reply line of any command but conns, events and capture; the caller frees it. A mutation leaves exactly
  * one audit record, whatever its outcome. NULL when memory is short. */
 char *ops_command_run(
 	const struct ops_env *env, const struct ops_request *request, const struct audit_who *who);

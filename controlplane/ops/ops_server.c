@@ -1,6 +1,7 @@
 #include "controlplane/ops/ops_server.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -9,19 +10,27 @@
 #include "lib/clock/clock.h"
 #include "lib/log/log.h"
 
-enum { POLL_MS = 10 };
+enum { POLL_MS = 10, CHUNK_HEAD = 24, CHUNK_TAIL = 256 };
+
+/* What moves on by the clock, not by what the client does. */
+static bool is_polled(const struct ops_client *c)
+{
+	return c->state == OPS_CLIENT_ASKING || c->state == OPS_CLIENT_FOLLOWING ||
+	       c->state == OPS_CLIENT_CAPTURING;
+}
 
 static void poll_when_needed(struct ops_server *s)
 {
 	bool is_needed = false;
 	for (int i = 0; i < LIMIT_OPS_CLIENTS; i++)
-		is_needed |= s->clients[i].state == OPS_CLIENT_ASKING ||
-			     s->clients[i].state == OPS_CLIENT_FOLLOWING;
+		is_needed |= is_polled(&s->clients[i]);
 	loop_timer_set(&s->poll, is_needed ? POLL_MS : 0);
 }
 
 static void client_end(struct ops_client *c)
 {
+	if (c->state == OPS_CLIENT_CAPTURING)
+		ops_capture_stop(&c->server->capture);
 	loop_remove(c->server->loop, &c->source);
 	close(c->source.fd);
 	free(c->out);
@@ -29,12 +38,17 @@ static void client_end(struct ops_client *c)
 	c->state = OPS_CLIENT_FREE;
 }
 
+static void client_send(struct ops_client *c, char *take_bytes, size_t len)
+{
+	c->out = take_bytes;
+	c->out_len = len;
+	c->out_sent = 0;
+}
+
 /* The line is the client's from here on; without one (no memory) the client is let go. */
 static void client_reply(struct ops_client *c, char *take_line)
 {
-	c->out = take_line;
-	c->out_len = take_line != NULL ? strlen(take_line) : 0;
-	c->out_sent = 0;
+	client_send(c, take_line, take_line != NULL ? strlen(take_line) : 0);
 	if (take_line == NULL)
 		c->is_closing = true;
 }
@@ -152,6 +166,68 @@ static bool await_conns(struct ops_client *c)
 	return true;
 }
 
+/* --- capture */
+
+static void start_capture(struct ops_client *c)
+{
+	struct ops_server *s = c->server;
+	struct ops_refusal why;
+	const char *name = ops_command_infos[OPS_CAPTURE].name;
+	if (!ops_capture_start(&s->capture, &s->env, &c->request, &why)) {
+		audit_record(s->env.seg, &c->who, name, why.error);
+		client_reply(c, ops_command_refused(&why));
+		return;
+	}
+	audit_record(s->env.seg, &c->who, name, "ok");
+	client_reply(c, ops_command_ok(ops_capture_view(&s->capture)));
+	c->state = OPS_CLIENT_CAPTURING;
+	c->is_due = true;
+}
+
+/* The last line of a capture, behind its last bytes. */
+static size_t add_done(const struct ops_capture *capture, char *out, size_t room)
+{
+	char *line = ops_command_line(json_pack("{s:o}", "done", ops_capture_result(capture)));
+	size_t len = line != NULL ? strlen(line) : 0;
+	if (len > room)
+		len = 0;
+	if (len > 0)
+		memcpy(out, line, len);
+	free(line);
+	return len;
+}
+
+/* One chunk: a line with the number of bytes, and the bytes. */
+static bool send_chunk(struct ops_client *c)
+{
+	struct ops_capture *capture = &c->server->capture;
+	if (!c->is_due)
+		return false;
+	c->is_due = false;
+	char *out = malloc(CHUNK_HEAD + LIMIT_CAPTURE_CHUNK_BYTES + CHUNK_TAIL);
+	if (out == NULL) {
+		client_reply(c, NULL);
+		return true;
+	}
+	size_t len = ops_capture_read(
+		capture, (uint8_t *)out + CHUNK_HEAD, LIMIT_CAPTURE_CHUNK_BYTES, clock_now_ns());
+	if (len == 0) {
+		free(out);
+		return false;
+	}
+	char head[CHUNK_HEAD + 1]; /* of one length, so that it can be written last */
+	snprintf(head, sizeof(head), "{\"bytes\":%13u}\n", (unsigned)len);
+	memcpy(out, head, CHUNK_HEAD);
+	len += CHUNK_HEAD;
+	if (capture->is_over) {
+		len += add_done(capture, out + len, CHUNK_TAIL);
+		ops_capture_stop(capture);
+		c->state = OPS_CLIENT_READING;
+	}
+	client_send(c, out, len);
+	return true;
+}
+
 /* --- requests */
 
 static void serve_line(struct ops_client *c, size_t len)
@@ -163,6 +239,8 @@ static void serve_line(struct ops_client *c, size_t len)
 		start_conns(c);
 	else if (c->request.command == OPS_EVENTS)
 		start_events(c);
+	else if (c->request.command == OPS_CAPTURE)
+		start_capture(c);
 	else
 		client_reply(c, ops_command_run(&c->server->env, &c->request, &c->who));
 }
@@ -201,6 +279,8 @@ static bool next_reply(struct ops_client *c)
 		return await_conns(c);
 	case OPS_CLIENT_FOLLOWING:
 		return follow_events(c);
+	case OPS_CLIENT_CAPTURING:
+		return send_chunk(c);
 	case OPS_CLIENT_FREE:
 		break;
 	}
@@ -345,8 +425,8 @@ static void poll_fire(struct loop_timer *timer)
 	struct ops_server *s = CONTAINER_OF(timer, struct ops_server, poll);
 	for (int i = 0; i < LIMIT_OPS_CLIENTS; i++) {
 		struct ops_client *c = &s->clients[i];
-		if ((c->state == OPS_CLIENT_ASKING || c->state == OPS_CLIENT_FOLLOWING) &&
-			c->out == NULL)
+		c->is_due = true;
+		if (is_polled(c) && c->out == NULL)
 			client_step(c);
 	}
 	poll_when_needed(s);
@@ -383,8 +463,10 @@ void ops_server_tick(struct ops_server *s, uint64_t now_ns)
 {
 	for (int i = 0; i < LIMIT_OPS_CLIENTS; i++) {
 		struct ops_client *c = &s->clients[i];
-		bool is_waited_for = c->state == OPS_CLIENT_READING ||
-				     (c->state == OPS_CLIENT_FOLLOWING && c->out != NULL);
+		bool is_waited_for =
+			c->state == OPS_CLIENT_READING ||
+			((c->state == OPS_CLIENT_FOLLOWING || c->state == OPS_CLIENT_CAPTURING) &&
+				c->out != NULL);
 		if (is_waited_for && now_ns > c->since_ns &&
 			now_ns - c->since_ns >= LIMIT_OPS_IDLE_MS * NS_PER_MS)
 			client_end(c);

@@ -4,6 +4,7 @@
  *   reading --request--> (answered at once) --> reading
  *           --conns----> asking ---answer or deadline---> reading
  *           --events follow--> following ... until the client goes
+ *           --capture--> capturing ... until it is over or the client goes --> reading
  *
  * Owner:  the control plane's main thread; nothing here blocks.
  * Bounds: LIMIT_OPS_CLIENTS clients; one request line and one reply each. The next request is not read,
@@ -15,6 +16,7 @@
 
 #include "controlplane/bus/bus.h"
 #include "controlplane/loop/loop.h"
+#include "controlplane/ops/ops_capture.h"
 #include "controlplane/ops/ops_command.h"
 #include "controlplane/ops/ops_socket.h"
 #include "lib/ops/ops_line.h"
@@ -23,7 +25,8 @@ enum ops_client_state {
 	OPS_CLIENT_FREE,
 	OPS_CLIENT_READING,
 	OPS_CLIENT_ASKING,
-	OPS_CLIENT_FOLLOWING
+	OPS_CLIENT_FOLLOWING,
+	OPS_CLIENT_CAPTURING
 };
 
 struct ops_server;
@@ -45,6 +48,7 @@ struct ops_client {
 	uint64_t question; /* asking: its number; 0: not put yet, another client's is under way */
 	uint64_t deadline_ns;	     /* asking */
 	struct events_cursor cursor; /* following */
+	bool is_due;		     /* capturing: one chunk a poll */
 };
 
 struct ops_server {
@@ -54,6 +58,7 @@ struct ops_server {
 	struct ops_env env;
 	struct ops_socket socket;
 	struct bus_lag lag;
+	struct ops_capture capture; /* of the client that is capturing */
 	struct ops_client clients[LIMIT_OPS_CLIENTS];
 };
 

@@ -154,7 +154,7 @@ json_t *ops_view_status(const struct ops_env *env)
 static bool is_built(struct seg *seg, enum queue_id q)
 {
 	return seg_ring(seg, q, 0) != NULL || q == QUEUE_EVENTS || q == QUEUE_CONFIG ||
-	       q == QUEUE_SHUTDOWN || q == QUEUE_LOG;
+	       q == QUEUE_SHUTDOWN || q == QUEUE_CAPTURE || q == QUEUE_LOG;
 }
 
 json_t *ops_view_queues(const struct ops_env *env)

@@ -67,6 +67,8 @@ static int open_net(struct lcore *lc, const struct lcore_conf *c, char *why, siz
 		.wheel = &lc->wheel,
 		.tally = lc->tally,
 		.ips = lc->ips,
+		.capture = &lc->seg->capture,
+		.lcore = lc->index,
 		.now_ns = &lc->now_ns,
 	};
 	if (c->dpdk != NULL)

@@ -17,6 +17,7 @@
 #include "lib/clock/wheel.h"
 #include "lib/shm/tally.h"
 
+struct capture;
 struct ip_table;
 struct net;
 struct net_conn;
@@ -102,9 +103,11 @@ struct net_listener_conf {
 struct net_conf {
 	uint32_t conns_max;
 	uint32_t rx_blocks;
-	struct wheel *wheel;  /* the lcore's timers; outlives the net */
-	struct tally *tally;  /* the lcore's slot */
-	struct ip_table *ips; /* connections per client address; NULL: not counted */
+	struct wheel *wheel;	 /* the lcore's timers; outlives the net */
+	struct tally *tally;	 /* the lcore's slot */
+	struct ip_table *ips;	 /* connections per client address; NULL: not counted */
+	struct capture *capture; /* where copies of packets go (dpdk); NULL: nowhere */
+	uint32_t lcore;		 /* whose ring of it is ours */
 	uint64_t *
 		now_ns; /* the lcore's clock; net_poll sets it anew before events, after any wait */
 };

@@ -25,16 +25,35 @@ void ops_refuse(struct ops_refusal *why, const char *error, const char *fmt, ...
 	}
 }
 
-/* Reads an integer of [0, max]. */
-static bool read_number(
-	uint32_t *out, const char *key, const json_t *value, uint32_t max, struct ops_refusal *why)
+/* Reads an integer of [min, max]. */
+static bool read_range(uint32_t *out, const char *key, const json_t *value, uint32_t min,
+	uint32_t max, struct ops_refusal *why)
 {
-	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+	if (!json_is_integer(value) || json_integer_value(value) < (json_int_t)min ||
 		json_integer_value(value) > (json_int_t)max) {
-		ops_refuse(why, "bad_request", "args.%s must be a number from 0 to %u", key, max);
+		ops_refuse(why, "bad_request", "args.%s must be a number from %u to %u", key, min,
+			max);
 		return false;
 	}
 	*out = (uint32_t)json_integer_value(value);
+	return true;
+}
+
+static bool read_number(
+	uint32_t *out, const char *key, const json_t *value, uint32_t max, struct ops_refusal *why)
+{
+	return read_range(out, key, value, 0, max, why);
+}
+
+static bool read_text(
+	char *out, size_t size, const char *key, const json_t *value, struct ops_refusal *why)
+{
+	if (!json_is_string(value) || json_string_length(value) >= size) {
+		ops_refuse(why, "bad_request", "args.%s must be a text of at most %u bytes", key,
+			(unsigned)size - 1);
+		return false;
+	}
+	memcpy(out, json_string_value(value), json_string_length(value) + 1);
 	return true;
 }
 
@@ -60,6 +79,15 @@ static bool read_arg(
 		return read_number(&out->count, key, value, QUEUE_CAPACITY_EVENTS, why);
 	if ((allowed & OPS_ARG_FOLLOW) != 0 && strcmp(key, "follow") == 0)
 		return read_flag(&out->follow, key, value, why);
+	bool is_capture = (allowed & OPS_ARG_CAPTURE) != 0;
+	if (is_capture && strcmp(key, "port") == 0)
+		return read_text(out->port, sizeof(out->port), key, value, why);
+	if (is_capture && strcmp(key, "filter") == 0)
+		return read_text(out->filter, sizeof(out->filter), key, value, why);
+	if (is_capture && strcmp(key, "seconds") == 0)
+		return read_range(&out->seconds, key, value, 1, LIMIT_CAPTURE_S, why);
+	if (is_capture && strcmp(key, "packets") == 0)
+		return read_range(&out->packets, key, value, 1, LIMIT_CAPTURE_PACKETS, why);
 	ops_refuse(why, "bad_request", "%s takes no argument \"%.40s\"",
 		ops_command_infos[out->command].name, key);
 	return false;
@@ -73,8 +101,11 @@ static bool read_command(struct ops_request *out, const json_t *cmd, struct ops_
 	}
 	for (int i = 0; i < OPS_COMMAND_COUNT; i++) {
 		if (strcmp(json_string_value(cmd), ops_command_infos[i].name) == 0) {
-			*out = (struct ops_request){
-				.command = (enum ops_command)i, .count = OPS_EVENTS_DEFAULT};
+			*out = (struct ops_request){.command = (enum ops_command)i,
+				.count = OPS_EVENTS_DEFAULT,
+				.seconds = OPS_CAPTURE_SECONDS,
+				.packets = OPS_CAPTURE_PACKETS,
+				.port = "all"};
 			return true;
 		}
 	}
@@ -127,6 +158,20 @@ bool ops_request_parse(
 	return is_good;
 }
 
+/* Texts of a person are in it: jansson knows how to write them. */
+static int print_capture(const struct ops_request *r, char *out, size_t size)
+{
+	json_t *json = json_pack("{s:s, s:{s:s, s:i, s:i, s:s}}", "cmd",
+		ops_command_infos[r->command].name, "args", "port", r->port, "seconds",
+		(int)r->seconds, "packets", (int)r->packets, "filter", r->filter);
+	size_t len = json_dumpb(json, out, size - 1, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(json);
+	if (len == 0 || len >= size - 1) /* not UTF-8: nothing the node could read */
+		return snprintf(out, size, "{}\n");
+	out[len] = '\n';
+	return (int)len + 1;
+}
+
 size_t ops_request_print(const struct ops_request *r, char *out, size_t size)
 {
 	const struct ops_command_info *info = &ops_command_infos[r->command];
@@ -137,6 +182,8 @@ size_t ops_request_print(const struct ops_request *r, char *out, size_t size)
 	else if (r->command == OPS_EVENTS)
 		n = snprintf(out, size, "{\"cmd\":\"%s\",\"args\":{\"count\":%u,\"follow\":%s}}\n",
 			info->name, r->count, r->follow ? "true" : "false");
+	else if (r->command == OPS_CAPTURE)
+		n = print_capture(r, out, size);
 	else
 		n = snprintf(out, size, "{\"cmd\":\"%s\"}\n", info->name);
 	MUST(n > 0 && (size_t)n < size);

@@ -4,6 +4,7 @@
  *   reply     {"ok": true, "data": ...}\n
  *             {"ok": false, "error": code, "message": text, ...}\n
  *   follow    after the reply to events with "follow": {"event": {...}}\n or {"lost": N}\n per line
+ *   capture   after its reply: {"bytes": N}\n and N bytes of a pcapng file, again and again, then {"done": {...}}\n
  *
  * Strict: an unknown command, key, type or value is refused by name. Both sides use this file, so
  * they cannot disagree. Pure: no I/O. */
@@ -22,13 +23,15 @@
 	OPS(CONFIG_SHOW, "config.show", 0, false) \
 	OPS(CONFIG_DIFF, "config.diff", 0, false) \
 	OPS(RELOAD, "reload", 0, true) \
-	OPS(DRAIN, "drain", 0, true)
+	OPS(DRAIN, "drain", 0, true) \
+	OPS(CAPTURE, "capture", OPS_ARG_CAPTURE, true)
 
 enum ops_arg {
 	OPS_ARG_LCORE = 1,
 	OPS_ARG_CURSOR = 2,
 	OPS_ARG_COUNT = 4,
 	OPS_ARG_FOLLOW = 8,
+	OPS_ARG_CAPTURE = 16, /* port, seconds, packets, filter */
 };
 
 enum ops_command {
@@ -45,14 +48,24 @@ struct ops_command_info {
 };
 extern const struct ops_command_info ops_command_infos[OPS_COMMAND_COUNT];
 
-enum { OPS_EVENTS_DEFAULT = 20 };
+enum {
+	OPS_EVENTS_DEFAULT = 20,
+	OPS_CAPTURE_SECONDS = 10,
+	OPS_CAPTURE_PACKETS = 100000,
+	OPS_PORT_TEXT = 160,
+	OPS_FILTER_TEXT = 128,
+};
 
 struct ops_request {
 	enum ops_command command;
-	uint32_t lcore;	 /* conns: below LIMIT_LCORES */
-	uint32_t cursor; /* conns: where the page begins; 0 at first, then what the reply said */
-	uint32_t count;	 /* events: how many of the last; at most QUEUE_CAPACITY_EVENTS */
-	bool follow;	 /* events: go on as they come */
+	uint32_t lcore;	  /* conns: below LIMIT_LCORES */
+	uint32_t cursor;  /* conns: where the page begins; 0 at first, then what the reply said */
+	uint32_t count;	  /* events: how many of the last; at most QUEUE_CAPACITY_EVENTS */
+	bool follow;	  /* events: go on as they come */
+	uint32_t seconds; /* capture: from 1 to LIMIT_CAPTURE_S */
+	uint32_t packets; /* capture: from 1 to LIMIT_CAPTURE_PACKETS */
+	char port[OPS_PORT_TEXT];     /* capture: a number, a device, or "all" */
+	char filter[OPS_FILTER_TEXT]; /* capture: lib/shm/capture_filter.h; empty: everything */
 };
 
 /* Why a request is refused: the code for programs, the message for people. Plain ASCII. */

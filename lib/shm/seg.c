@@ -288,6 +288,7 @@ static void recover_controlplane(struct seg *s)
 {
 	tally_reset_gauges(&s->tally[TALLY_SLOT_CONTROL]);
 	snap_adopt(seg_conf(s));
+	capture_stop(&s->capture);
 }
 
 static void begin_life(struct seg *s, enum shm_process process)
@@ -459,6 +460,7 @@ struct rte_ring *seg_ring(struct seg *s, enum queue_id queue, unsigned lcore)
 	case QUEUE_SHUTDOWN:
 	case QUEUE_SPREAD:
 	case QUEUE_LOG:
+	case QUEUE_CAPTURE:
 	case QUEUE_COUNT:
 		return NULL;
 	}

@@ -1,6 +1,6 @@
 /* seg: the shared segment both processes live by: POSIX shared memory /millrace-<node name>.
  *
- *   struct seg:  header | hearts | shutdown | conf | ready | tally | events | rings | ask
+ *   struct seg:  header | hearts | shutdown | conf | ready | tally | events | rings | ask | capture
  *
  * Whoever comes first creates it. Magic, layout hash and size must match, else seg_attach refuses and
  * says which build is older. Each role is held by a lock of the kernel's on the segment's file, which
@@ -14,6 +14,7 @@
 #define LIB_SHM_SEG_H
 
 #include "lib/conf/conf_types.h"
+#include "lib/shm/capture.h"
 #include "lib/shm/events.h"
 #include "lib/shm/ring.h"
 #include "lib/shm/snap.h"
@@ -118,6 +119,7 @@ struct seg {
 	struct seg_ask ask[LIMIT_LCORES];
 	uint32_t lcore_count; /* (w: data plane main) */
 	uint32_t lcore_cpu[LIMIT_LCORES];
+	struct capture capture; /* large, and not touched before the first capture */
 };
 
 /* Attaches to (or creates) the segment of node `name` as `process`. On failure returns -errno and

@@ -41,6 +41,12 @@ static uint64_t mix_parts(uint64_t hash)
 	PART(struct seg, ask);
 	PART(struct seg, lcore_count);
 	PART(struct seg, lcore_cpu);
+	PART(struct seg, capture);
+	PART(struct capture, conf);
+	PART(struct capture, rings);
+	PART(struct capture_conf, filter);
+	PART(struct capture_ring, slots);
+	PART(struct capture_record, data);
 	PART(struct seg_rings, storage_work);
 	PART(struct seg_rings, done);
 	PART(struct seg_heart, beat_ns);

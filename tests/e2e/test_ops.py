@@ -204,7 +204,7 @@ def completion(node):
     probe = (f"set -eu; . {script}; spec=$(complete -p millctl); fn=${{spec#*-F }}; fn=${{fn%% *}}\n"
              'COMP_WORDS=(millctl "$1"); COMP_CWORD=1; COMP_LINE="millctl $1"; COMP_POINT=${#COMP_LINE}\n'
              '"$fn" millctl "$1" millctl; echo "${COMPREPLY[@]}"')
-    for word, want in (("", "status queues lcores conns events config reload drain top doctor"), ("st", "status"),
+    for word, want in (("", "status queues lcores conns events config reload drain capture top doctor"), ("st", "status"),
                        ("re", "reload")):
         out = subprocess.run(["bash", "-c", probe, "bash", word], capture_output=True, text=True)
         have = out.stdout.split()

@@ -78,23 +78,52 @@ static bool make_room(struct client *c, struct client_failure *f)
 	return true;
 }
 
+/* Reads some. */
+static bool read_more(struct client *c, int timeout_ms, struct client_failure *f)
+{
+	if (!make_room(c, f))
+		return false;
+	struct pollfd p = {.fd = c->fd, .events = POLLIN};
+	int ready = poll(&p, 1, timeout_ms);
+	if (ready == 0)
+		return fail(f, EXIT_CODE_UNREACHABLE, "timeout",
+			"the node does not answer within %d s", timeout_ms / 1000);
+	ssize_t n = ready > 0 ? recv(c->fd, c->text + c->len, c->room - c->len, 0) : -1;
+	if (n > 0)
+		c->len += (size_t)n;
+	else if (n == 0 || errno != EINTR)
+		return fail(
+			f, EXIT_CODE_UNREACHABLE, "unreachable", "the node closed the connection");
+	return true;
+}
+
+static void drop_used(struct client *c)
+{
+	if (c->used == 0)
+		return;
+	c->len -= c->used;
+	memmove(c->text, c->text + c->used, c->len);
+	c->used = 0;
+}
+
+const char *client_bytes(struct client *c, size_t len, int timeout_ms, struct client_failure *f)
+{
+	drop_used(c);
+	while (c->len < len) {
+		if (!read_more(c, timeout_ms, f))
+			return NULL;
+	}
+	c->used = len;
+	return c->text;
+}
+
 /* Reads until there is a newline. */
 static bool read_line(struct client *c, int timeout_ms, struct client_failure *f)
 {
+	drop_used(c);
 	while (c->len == 0 || memchr(c->text, '\n', c->len) == NULL) {
-		if (!make_room(c, f))
+		if (!read_more(c, timeout_ms, f))
 			return false;
-		struct pollfd p = {.fd = c->fd, .events = POLLIN};
-		int ready = poll(&p, 1, timeout_ms);
-		if (ready == 0)
-			return fail(f, EXIT_CODE_UNREACHABLE, "timeout",
-				"the node does not answer within %d s", timeout_ms / 1000);
-		ssize_t n = ready > 0 ? recv(c->fd, c->text + c->len, c->room - c->len, 0) : -1;
-		if (n > 0)
-			c->len += (size_t)n;
-		else if (n == 0 || errno != EINTR)
-			return fail(f, EXIT_CODE_UNREACHABLE, "unreachable",
-				"the node closed the connection");
 	}
 	return true;
 }

@@ -11,6 +11,7 @@ struct client {
 	int fd;
 	char *text; /* received and not yet used; at most LIMIT_OPS_REPLY_BYTES */
 	size_t len;
+	size_t used; /* of them, by client_bytes: dropped with the next call */
 	size_t room;
 };
 
@@ -31,6 +32,10 @@ CHECKED bool client_send(
 /* The next line as JSON, a new reference. NULL with `f` filled when none came within `timeout_ms`
  * (-1: wait for ever). */
 json_t *client_line(struct client *c, int timeout_ms, struct client_failure *f);
+
+/* The next `len` bytes as they are, at most LIMIT_OPS_REPLY_BYTES; valid until the next call. NULL with `f` filled when
+ * they did not come within `timeout_ms`. */
+const char *client_bytes(struct client *c, size_t len, int timeout_ms, struct client_failure *f);
 
 /* The data of the reply, a new reference; NULL with `f` filled when the node said no, or nothing. */
 json_t *client_reply(struct client *c, struct client_failure *f);

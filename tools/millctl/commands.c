@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/clock/clock.h"
+#include "tools/millctl/capture.h"
 #include "tools/millctl/doctor.h"
 #include "tools/millctl/locate.h"
 #include "tools/millctl/show.h"
@@ -59,8 +60,7 @@ static enum exit_code fail_conf(const struct options *o, const struct conf_error
 	return commands_fail(o, &f);
 }
 
-/* Opens a connection to the node that is meant. */
-static bool open_node(const struct options *o, struct client *c, enum exit_code *code)
+bool commands_open(const struct options *o, struct client *c, enum exit_code *code)
 {
 	char path[OPS_PATH];
 	static struct conf_errors errors;
@@ -81,7 +81,7 @@ json_t *commands_ask(
 {
 	struct client c;
 	struct client_failure f;
-	if (!open_node(o, &c, code))
+	if (!commands_open(o, &c, code))
 		return NULL;
 	json_t *data = NULL;
 	if (client_send(&c, request, &f))
@@ -210,7 +210,7 @@ static enum exit_code run_conns(const struct options *o)
 	enum exit_code code = EXIT_CODE_OK;
 	uint32_t max = (o->given & OPTION_COUNT) != 0 ? o->count : CONNS_DEFAULT;
 	bool is_cut = false;
-	if (!open_node(o, &c, &code))
+	if (!commands_open(o, &c, &code))
 		return code;
 	json_t *rows = json_array();
 	bool is_good = fetch_conns(&c, rows, max, &is_cut, &f);
@@ -285,7 +285,7 @@ static enum exit_code run_events(const struct options *o)
 		.follow = (o->given & OPTION_FOLLOW) != 0};
 	if (request.count > QUEUE_CAPACITY_EVENTS)
 		request.count = QUEUE_CAPACITY_EVENTS;
-	if (!open_node(o, &c, &code))
+	if (!commands_open(o, &c, &code))
 		return code;
 	json_t *data = client_send(&c, &request, &f) ? client_reply(&c, &f) : NULL;
 	if (data == NULL) {
@@ -408,12 +408,30 @@ const struct command commands[] = {
 		run_reload},
 	{"drain", NULL, NULL, OPTION_WAIT, "finish what is in flight, then end the node",
 		"  --wait           until it has ended", run_drain},
+	{"capture", NULL, "PORT FILE", OPTION_SECONDS | OPTION_PACKETS | OPTION_FILTER,
+		"the packets of a port of the dpdk back end, as pcapng",
+		"  PORT             a number or device of dpdk.ports, or all\n"
+		"  FILE             written anew, readable by you alone; - is standard output\n"
+		"  --seconds N      at most so long, 10 if not given\n"
+		"  --packets N      at most so many, 100000 if not given\n"
+		"  --filter TEXT    all of: tcp udp icmp arp ip ip6 in out, host ADDRESS, net "
+		"CIDR, port N",
+		capture_run},
 	{"top", NULL, NULL, OPTION_COUNT, "a live view; Ctrl-C ends it",
 		"  -n, --count N    so many rounds of a second, for scripts", top_run},
 	{"doctor", NULL, NULL, 0, "check this machine; prints the command that mends each finding",
 		"exit code 1 when a check fails; warnings alone are 0", doctor_run},
 };
 const unsigned command_count = ARRAY_LEN(commands);
+
+/* "PORT FILE" is two. */
+static unsigned count_words(const char *text)
+{
+	unsigned words = text != NULL;
+	for (; text != NULL && *text != '\0'; text++)
+		words += *text == ' ';
+	return words;
+}
 
 const struct command *commands_find(const struct options *o, char *why, size_t why_size)
 {
@@ -429,7 +447,7 @@ const struct command *commands_find(const struct options *o, char *why, size_t w
 		is_known = true;
 		if (c->sub != NULL && (o->word_count < 2 || strcmp(o->words[1], c->sub) != 0))
 			continue;
-		unsigned words = 1 + (c->sub != NULL) + (c->arg != NULL);
+		unsigned words = 1 + (c->sub != NULL) + count_words(c->arg);
 		if (!o->is_help && o->word_count < words) {
 			snprintf(why, why_size, "%s is missing", c->arg);
 			return NULL;

@@ -8,7 +8,7 @@
 struct command {
 	const char *name;
 	const char *sub; /* second word, or NULL */
-	const char *arg; /* the name of its argument, or NULL */
+	const char *arg; /* the names of its arguments with a blank between, or NULL */
 	unsigned takes;	 /* enum option_flag */
 	const char *summary;
 	const char *details; /* more lines of --help, or NULL */
@@ -22,6 +22,9 @@ const struct command *commands_find(const struct options *o, char *why, size_t w
 
 /* Says what failed, as text or JSON, and returns the exit code. Consumes f->errors. */
 enum exit_code commands_fail(const struct options *o, struct client_failure *f);
+
+/* Opens a connection to the node that is meant; false after having said why, with the exit code in `code`. */
+CHECKED bool commands_open(const struct options *o, struct client *c, enum exit_code *code);
 
 /* Asks the node one thing; NULL after having said why, with the exit code in `code`. */
 json_t *commands_ask(

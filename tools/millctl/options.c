@@ -22,19 +22,22 @@ static const struct option long_options[] = {
 	{"count", required_argument, NULL, 'n'},
 	{"follow", no_argument, NULL, 'f'},
 	{"wait", no_argument, NULL, 'w'},
+	{"seconds", required_argument, NULL, 'S'},
+	{"packets", required_argument, NULL, 'P'},
+	{"filter", required_argument, NULL, 'F'},
 	{"help", no_argument, NULL, 'h'},
 	{"version", no_argument, NULL, 'v'},
 	{NULL, 0, NULL, 0},
 };
 
-static bool parse_count(struct options *o, const char *text)
+static bool parse_count(struct options *o, enum option_flag flag, uint32_t *out, const char *text)
 {
 	char *end;
 	unsigned long n = strtoul(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end != '\0' || n < 1 || n > UINT32_MAX)
 		return false;
-	o->count = (uint32_t)n;
-	o->given |= OPTION_COUNT;
+	*out = (uint32_t)n;
+	o->given |= flag;
 	return true;
 }
 
@@ -57,7 +60,15 @@ static bool take_option(struct options *o, int c)
 		o->socket = optarg;
 		return true;
 	case 'n':
-		return parse_count(o, optarg);
+		return parse_count(o, OPTION_COUNT, &o->count, optarg);
+	case 'S':
+		return parse_count(o, OPTION_SECONDS, &o->seconds, optarg);
+	case 'P':
+		return parse_count(o, OPTION_PACKETS, &o->packets, optarg);
+	case 'F':
+		o->given |= OPTION_FILTER;
+		o->filter = optarg;
+		return true;
 	case 'f':
 		o->given |= OPTION_FOLLOW;
 		return true;
@@ -83,10 +94,11 @@ bool options_parse(struct options *o, int argc, char **argv, char *why, size_t w
 	for (int c; (c = getopt_long(argc, argv, ":n:fh", long_options, NULL)) != -1;) {
 		if (take_option(o, c))
 			continue;
-		const char *what = c == ':'   ? "a value is missing after"
-				   : c == 'n' ? "a number of at least 1 is needed, not"
-					      : "unknown option";
-		snprintf(why, why_size, "%s %s", what, c == 'n' ? optarg : argv[optind - 1]);
+		bool is_number = c == 'n' || c == 'S' || c == 'P';
+		const char *what = c == ':'    ? "a value is missing after"
+				   : is_number ? "a number of at least 1 is needed, not"
+					       : "unknown option";
+		snprintf(why, why_size, "%s %s", what, is_number ? optarg : argv[optind - 1]);
 		return false;
 	}
 	for (int i = optind; i < argc; i++) {

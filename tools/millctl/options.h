@@ -15,7 +15,14 @@ enum exit_code {
 };
 
 /* Options that only some commands take. */
-enum option_flag { OPTION_COUNT = 1, OPTION_FOLLOW = 2, OPTION_WAIT = 4 };
+enum option_flag {
+	OPTION_COUNT = 1,
+	OPTION_FOLLOW = 2,
+	OPTION_WAIT = 4,
+	OPTION_SECONDS = 8,
+	OPTION_PACKETS = 16,
+	OPTION_FILTER = 32,
+};
 
 struct options {
 	bool is_json;
@@ -25,8 +32,11 @@ struct options {
 	const char *node;
 	const char *run_dir;
 	const char *config;
-	unsigned given; /* enum option_flag */
-	uint32_t count; /* with OPTION_COUNT; at least 1 */
+	unsigned given;	    /* enum option_flag */
+	uint32_t count;	    /* with OPTION_COUNT; at least 1 */
+	uint32_t seconds;   /* with OPTION_SECONDS; at least 1 */
+	uint32_t packets;   /* with OPTION_PACKETS; at least 1 */
+	const char *filter; /* with OPTION_FILTER */
 	const char *words[3];
 	unsigned word_count;
 };

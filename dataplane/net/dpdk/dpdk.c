@@ -78,6 +78,7 @@ static void on_tick(struct wheel_timer *timer, uint64_t now_ns)
 
 static unsigned turn(struct dpdk *d)
 {
+	capture_tap_look(&d->tap, *d->now_ns);
 	tcp_begin(&d->tcp, *d->now_ns);
 	unsigned done = dpdk_rx_poll(d);
 	if (!TAILQ_EMPTY(&d->partials))
@@ -260,6 +261,7 @@ int dpdk_open(struct net **out, const struct net_conf *conf, struct dpdk_node *n
 	d->tally = conf->tally;
 	d->ips = conf->ips;
 	d->now_ns = conf->now_ns;
+	d->tap = (struct capture_tap){.capture = conf->capture, .lcore = conf->lcore};
 	d->pool = node->pools[index];
 	d->wholes = node->wholes[index];
 	d->shells = node->shells[index];

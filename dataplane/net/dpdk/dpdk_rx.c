@@ -2,6 +2,7 @@
 
 #include <rte_ethdev.h>
 
+#include "dataplane/net/dpdk/dpdk_capture.h"
 #include "dataplane/net/dpdk/dpdk_frag.h"
 #include "dataplane/net/dpdk/dpdk_link.h"
 #include "dataplane/net/dpdk/dpdk_spread.h"
@@ -224,6 +225,8 @@ static unsigned poll_port(struct dpdk *d, uint8_t port)
 	unsigned count = rte_eth_rx_burst(p->id, (uint16_t)d->index, pkts, LIMIT_NET_BURST);
 	if (count == 0)
 		return 0;
+	if (UNLIKELY(d->tap.is_on))
+		dpdk_capture_burst(d, port, pkts, count);
 	uint64_t bytes = 0;
 	for (unsigned i = 0; i < count && i < PREFETCH; i++)
 		__builtin_prefetch(rte_pktmbuf_mtod(pkts[i], void *));

@@ -23,6 +23,7 @@
 #include "dataplane/net/dpdk/route.h"
 #include "dataplane/net/dpdk/tcp_conn.h"
 #include "dataplane/net/ip_table.h"
+#include "lib/shm/capture.h"
 
 struct rte_ip_frag_tbl;
 struct rte_ring;
@@ -132,6 +133,7 @@ struct dpdk {
 	struct icmp_rate icmp_rate;
 	uint16_t ip_id;
 	bool is_copy; /* the frame at hand was received by another lcore, who answers it */
+	struct capture_tap tap;
 	bool is_in[LIMIT_NET_PORTS]; /* ports in use */
 	uint32_t listener_count;
 	uint32_t udp_count;

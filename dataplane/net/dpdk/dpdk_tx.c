@@ -2,6 +2,7 @@
 
 #include <rte_ethdev.h>
 
+#include "dataplane/net/dpdk/dpdk_capture.h"
 #include "dataplane/net/dpdk/tcp_wire.h"
 
 static void push(struct dpdk *d, unsigned port, struct rte_mbuf *take_m);
@@ -296,6 +297,8 @@ static void push(struct dpdk *d, unsigned port, struct rte_mbuf *take_m)
 		dpdk_drop(d, take_m, REASON_TX_FULL);
 		return;
 	}
+	if (UNLIKELY(d->tap.is_on))
+		dpdk_capture_sent(d, port, take_m);
 	tx->pkts[tx->count++] = take_m;
 	if (tx->count % LIMIT_NET_BURST == 0)
 		flush_port(d, port);

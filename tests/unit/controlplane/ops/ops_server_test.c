@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/clock/clock.h"
+#include "lib/pcapng/pcapng.h"
 #include "tests/unit/controlplane/rig.h"
 #include "tests/unit/unit.h"
 
@@ -344,7 +345,123 @@ static void idle_client_is_cut(void)
 	end(&b);
 }
 
+/* --- capture */
+
+static void begin_with_port(struct bench *bench)
+{
+	begin(bench);
+	struct conf *conf = &bench->running.conf;
+	conf->net_backend = CONF_BACKEND_DPDK;
+	conf->dpdk_ports.count = 2;
+	strcpy(conf->dpdk_ports.items[0], "net_ring0");
+	strcpy(conf->dpdk_ports.items[1], "net_tap0,iface=x");
+	rig_start_dataplane(&bench->rig);
+}
+
+/* An lcore of the data plane that saw one packet. */
+static void see_packet(struct bench *bench, struct capture_tap *tap, unsigned port)
+{
+	static const uint8_t frame[60] = {1, 2, 3};
+	bool is_full;
+	tap->capture = &bench->rig.data->capture;
+	capture_tap_look(tap, clock_now_ns());
+	if (!tap->is_on)
+		return;
+	struct capture_record *r = capture_tap_begin(
+		tap, port, CAPTURE_IN, (struct span){frame, sizeof(frame)}, &is_full);
+	if (r == NULL)
+		return;
+	r->time_ns = clock_wall_ns();
+	r->len = r->kept = sizeof(frame);
+	memcpy(r->data, frame, sizeof(frame));
+	capture_tap_end(tap);
+}
+
+/* The bytes of the next chunk in b.text; returns how many. */
+static size_t hear_chunk(struct bench *bench, int fd)
+{
+	unsigned len = 0;
+	CU_ASSERT_EQUAL_FATAL(sscanf(hear(bench, fd), "{\"bytes\":%u}", &len), 1);
+	CU_ASSERT_FATAL(len > 0 && len < TEXT);
+	for (size_t got = 0; got < len;) {
+		CU_ASSERT_FATAL(turn_until_readable(bench, fd));
+		ssize_t n = recv(fd, bench->text + got, len - got, 0);
+		CU_ASSERT_FATAL(n > 0);
+		got += (size_t)n;
+	}
+	return len;
+}
+
+static void capture_streams_a_file(void) /* */
+{
+	struct capture_tap tap = {.lcore = 1};
+	char text[LIMIT_EVENT_TEXT_BYTES];
+	begin_with_port(&b);
+	int fd = dial(&b);
+	say(fd, "{\"cmd\":\"capture\",\"args\":{\"port\":\"net_tap0\",\"packets\":2}}\n");
+	CU_ASSERT(hears(&b, fd, "\"ports\":[\"net_tap0,iface=x\"]"));
+	/* Section and interface come at once; then packets as there are some, of this port only. */
+	size_t head = hear_chunk(&b, fd);
+	CU_ASSERT_EQUAL(memcmp(b.text, "\x0a\x0d\x0d\x0a", 4), 0);
+	CU_ASSERT(memmem(b.text, head, "net_tap0,iface=x", 16) != NULL);
+	see_packet(&b, &tap, 0);
+	see_packet(&b, &tap, 1);
+	CU_ASSERT_EQUAL(hear_chunk(&b, fd), 60 + PCAPNG_PACKET_EXTRA);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ask(&b, "{\"cmd\":\"capture\"}\n"), "\"error\":\"busy\""));
+	see_packet(&b, &tap, 1);
+	see_packet(&b, &tap, 1);
+	CU_ASSERT(hear_chunk(&b, fd) > 60 + PCAPNG_PACKET_EXTRA);
+	CU_ASSERT(hears(&b, fd,
+		"{\"done\":{\"packets\":2,\"bytes\":120,\"dropped\":0,\"ended_by\":\"packets\"}}"));
+	/* The lcores are off, and the client may ask for something else. */
+	capture_tap_look(&tap, clock_now_ns());
+	CU_ASSERT_FALSE(tap.is_on);
+	say(fd, "{\"cmd\":\"lcores\"}\n");
+	CU_ASSERT(hears(&b, fd, "\"ok\":true"));
+	CU_ASSERT_EQUAL(rig_count_events(&b.rig, EVENT_AUDIT, text), 2);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "capture"));
+	close(fd);
+	end(&b);
+}
+
+static void capture_ends_with_its_client(void)
+{
+	struct capture_tap tap = {.lcore = 0};
+	begin_with_port(&b);
+	int fd = dial(&b);
+	say(fd, "{\"cmd\":\"capture\"}\n");
+	CU_ASSERT(hears(&b, fd, "\"ok\":true"));
+	see_packet(&b, &tap, 0);
+	CU_ASSERT_TRUE(tap.is_on);
+	close(fd);
+	/* Whatever the server does next, it notices first. */
+	for (int i = 0; i < 1000 && b.rig.data->capture.running != 0; i++)
+		loop_turn(&b.loop);
+	see_packet(&b, &tap, 0);
+	CU_ASSERT_FALSE(tap.is_on);
+	end(&b);
+}
+
+static void capture_is_refused(void)
+{
+	begin(&b);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ask(&b, "{\"cmd\":\"capture\"}\n"), "\"error\":\"no_port\""));
+	end(&b);
+	begin_with_port(&b);
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(ask(&b, "{\"cmd\":\"capture\",\"args\":{\"port\":\"2\"}}\n"), "no port"));
+	CU_ASSERT_PTR_NOT_NULL(
+		strstr(ask(&b, "{\"cmd\":\"capture\",\"args\":{\"filter\":\"tpc\"}}\n"), "tpc"));
+	rig_stop_dataplane(&b.rig);
+	CU_ASSERT_PTR_NOT_NULL(strstr(ask(&b, "{\"cmd\":\"capture\"}\n"), "dataplane_down"));
+	CU_ASSERT_EQUAL(rig_count_events(&b.rig, EVENT_AUDIT, NULL), 3);
+	end(&b);
+}
+
 static const struct unit_case cases[] = {
+	{"capture_streams_a_file", capture_streams_a_file},
+	{"capture_ends_with_its_client", capture_ends_with_its_client},
+	{"capture_is_refused", capture_is_refused},
 	{"answers", answers},
 	{"requests_in_a_row", requests_in_a_row},
 	{"overlong_line_is_cut", overlong_line_is_cut},

@@ -17,7 +17,11 @@ static void every_command_round_trips(void)
 			.lcore = 3,
 			.cursor = 77,
 			.count = 9,
-			.follow = true};
+			.follow = true,
+			.seconds = LIMIT_CAPTURE_S,
+			.packets = LIMIT_CAPTURE_PACKETS,
+			.port = "net_tap0,iface=\"x\"",
+			.filter = "port 80"};
 		struct ops_request out;
 		struct ops_refusal why;
 		char line[LIMIT_OPS_REQUEST_BYTES];
@@ -29,6 +33,11 @@ static void every_command_round_trips(void)
 			CU_ASSERT(out.lcore == 3 && out.cursor == 77);
 		if (in.command == OPS_EVENTS)
 			CU_ASSERT(out.count == 9 && out.follow);
+		if (in.command != OPS_CAPTURE)
+			continue;
+		CU_ASSERT(out.seconds == in.seconds && out.packets == in.packets);
+		CU_ASSERT_STRING_EQUAL(out.port, in.port);
+		CU_ASSERT_STRING_EQUAL(out.filter, in.filter);
 	}
 }
 
@@ -61,6 +70,12 @@ static void refuses(void) /* N-4: strict, and says what by name */
 		{"{\"cmd\":\"events\",\"args\":{\"count\":1025}}", "bad_request", "count"},
 		{"{\"cmd\":\"events\",\"args\":{\"follow\":1}}", "bad_request", "follow"},
 		{"{\"cmd\":\"events\",\"args\":{\"lcore\":0}}", "bad_request", "lcore"},
+		{"{\"cmd\":\"capture\",\"args\":{\"port\":0}}", "bad_request", "port"},
+		{"{\"cmd\":\"capture\",\"args\":{\"seconds\":0}}", "bad_request", "seconds"},
+		{"{\"cmd\":\"capture\",\"args\":{\"seconds\":3601}}", "bad_request", "seconds"},
+		{"{\"cmd\":\"capture\",\"args\":{\"packets\":1000001}}", "bad_request", "packets"},
+		{"{\"cmd\":\"capture\",\"args\":{\"filter\":[]}}", "bad_request", "filter"},
+		{"{\"cmd\":\"capture\",\"args\":{\"count\":1}}", "bad_request", "count"},
 	};
 	for (unsigned i = 0; i < ARRAY_LEN(table); i++) {
 		struct ops_request r;
@@ -82,6 +97,9 @@ static void accepts_the_limits(void)
 	CU_ASSERT(r.count == QUEUE_CAPACITY_EVENTS && !r.follow);
 	CU_ASSERT(parse(&r, &why, " {\"args\":{}, \"cmd\":\"events\"} "));
 	CU_ASSERT_EQUAL(r.count, OPS_EVENTS_DEFAULT);
+	CU_ASSERT(parse(&r, &why, "{\"cmd\":\"capture\"}"));
+	CU_ASSERT(r.seconds == OPS_CAPTURE_SECONDS && r.packets == OPS_CAPTURE_PACKETS);
+	CU_ASSERT_STRING_EQUAL(r.port, "all");
 }
 
 static void messages_stay_plain(void)
@@ -98,11 +116,11 @@ static void messages_stay_plain(void)
 	}
 }
 
-static void only_reload_and_drain_mutate(void) /* */
+static void only_these_are_audited(void) /* */
 {
 	for (int i = 0; i < OPS_COMMAND_COUNT; i++)
-		CU_ASSERT_EQUAL(
-			ops_command_infos[i].is_mutation, i == OPS_RELOAD || i == OPS_DRAIN);
+		CU_ASSERT_EQUAL(ops_command_infos[i].is_mutation,
+			i == OPS_RELOAD || i == OPS_DRAIN || i == OPS_CAPTURE);
 }
 
 static const struct unit_case cases[] = {
@@ -110,6 +128,6 @@ static const struct unit_case cases[] = {
 	{"refuses", refuses},
 	{"accepts_the_limits", accepts_the_limits},
 	{"messages_stay_plain", messages_stay_plain},
-	{"only_reload_and_drain_mutate", only_reload_and_drain_mutate},
+	{"only_these_are_audited", only_these_are_audited},
 };
 UNIT_MAIN("lib/ops/ops_request", cases)
