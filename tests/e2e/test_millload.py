@@ -8,7 +8,7 @@ import tempfile
 import threading
 
 import harness
-from harness import BUILD, Skip, free_port, test
+from harness import BUILD, ROOT, Skip, free_port, test
 
 DATA = os.urandom(1024)
 NO_CAP = {"limits.conns_per_ip": 0}
@@ -269,3 +269,16 @@ def ipv6():
         got = millload(Nothing, "-n", "10", "-c", "1", "http://[::1]:%d/" % s.getsockname()[1])
         thread.join()
     assert got["requests"]["answered"] == 10, got
+
+
+@test(node=False)
+def pktgen_scripts():
+    """Every script comes out as commands of Pktgen, with all its names filled in."""
+    for kind in ("syn-flood", "udp", "small"):
+        argv = [os.path.join(ROOT, "tools/pktgen/render"), kind, "--mac", "02:00:00:00:00:01"]
+        out = subprocess.run(argv + ["--address", "10.0.0.1", "--sources", "256"], capture_output=True, text=True)
+        assert out.returncode == 0, out.stderr
+        lines = [line for line in out.stdout.splitlines() if not line.startswith("#")]
+        assert lines[-1] == "start 0" and "set 0 count 1000000" in lines and "range 0 src ip max 198.18.0.255" in lines
+        assert not any("{" in line for line in lines), lines
+        assert subprocess.run(argv + ["--address", "300.0.0.1"], capture_output=True).returncode == 2
