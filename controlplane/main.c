@@ -111,7 +111,7 @@ static int attach(struct plane *p, char *why, size_t why_size)
 	if (err != 0)
 		return err;
 	struct tally *tally = &p->seg->tally[TALLY_SLOT_CONTROL];
-	tally_reset_gauges(tally);
+	tally_claim(tally);
 	tally_inc(tally, TALLY_TASKS_SPAWNED + LABEL_KIND_CONTROLPLANE);
 	running_publish(&p->running, p->seg);
 	watch_init(&p->watch, p->seg);

@@ -251,9 +251,11 @@ static bool is_over(const struct lcore *lc)
 int lcore_run(void *lcore)
 {
 	struct lcore *lc = lcore;
+	tally_claim(lc->tally);
 	lc->now_ns = clock_now_ns();
 	while (!is_over(lc))
 		turn(lc);
+	tally_free(lc->tally); /* closing counts there too, from the main thread */
 	atomic_store(&lc->is_ended, true);
 	return 0;
 }

@@ -160,6 +160,7 @@ static int start(struct node *n, const cpu_set_t *allowed, char *why, size_t why
 		return rc;
 	n->started_ns = clock_now_ns();
 	n->tally = &n->seg->tally[TALLY_SLOT_DATAPLANE];
+	tally_claim(n->tally);
 	adopt_conf(n);
 	log_set_level((enum log_level)n->conf.log_level);
 	raise_descriptors(n);

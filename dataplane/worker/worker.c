@@ -128,6 +128,7 @@ static void *work(void *arg)
 {
 	struct worker *w = arg;
 	struct seg_job_ref ref;
+	tally_claim(w->bench.tally);
 	while (!atomic_load(&w->pool->is_stopping)) {
 		if (ring_pop(w->work, &ref, sizeof(ref)))
 			run_one(w, ref);

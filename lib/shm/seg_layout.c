@@ -72,6 +72,7 @@ static uint64_t mix_parts(uint64_t hash)
 	PART(struct seg_job_ref, index);
 	PART(struct event, text);
 	PART(struct event_slot, words);
+	PART(struct tally, writer);
 	PART(struct rte_ring, prod);
 	PART(struct rte_ring, cons);
 	return mix_number(hash, EVENT_KIND_COUNT);

@@ -1,5 +1,7 @@
 #include "lib/shm/tally.h"
 
+#include <unistd.h>
+
 const uint64_t tally_hist_bounds_ns[HIST_BUCKETS] = {
 	10000ull,
 	20000ull,
@@ -97,6 +99,31 @@ const struct metric_info metric_infos[METRIC_COUNT] = {
 #undef METRIC
 };
 
+static uint64_t self(void)
+{
+	static _Thread_local uint64_t
+		tid; /* the system call would be seen, even in a debug build */
+	if (tid == 0)
+		tid = (uint64_t)gettid();
+	return tid;
+}
+
+void tally_claim(struct tally *t)
+{
+	__atomic_store_n(&t->writer, self(), __ATOMIC_RELAXED);
+}
+
+void tally_free(struct tally *t)
+{
+	__atomic_store_n(&t->writer, 0, __ATOMIC_RELAXED);
+}
+
+bool tally_is_mine(const struct tally *t)
+{
+	uint64_t writer = __atomic_load_n(&t->writer, __ATOMIC_RELAXED);
+	return writer == 0 || writer == self();
+}
+
 void tally_observe(struct tally *t, unsigned first_cell, uint64_t value_ns)
 {
 	tally_observe_many(t, first_cell, value_ns, 1);
@@ -118,6 +145,7 @@ void tally_shift(struct tally *t, unsigned cell, int64_t delta)
 
 void tally_reset_gauges(struct tally *t)
 {
+	tally_free(t);
 	for (unsigned m = 0; m < METRIC_COUNT; m++) {
 		const struct metric_info *info = &metric_infos[m];
 		if (info->type != METRIC_GAUGE)

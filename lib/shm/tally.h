@@ -8,8 +8,8 @@
  * Writer:  the one thread that owns the slot; plain add, no lock prefix.
  * Readers: anyone, any time; each cell is read whole, cells are not read together.
  * Life:    cells outlive a restart of their writer, so counters never go back while the segment
- * lives; gauges are reset by the new writer (tally_reset_gauges). Cost:    one add on a line no
- * other thread writes. */
+ *          lives; gauges are reset by seg_attach (tally_reset_gauges).
+ * Cost:    one add on a line no other thread writes. */
 #ifndef LIB_SHM_TALLY_H
 #define LIB_SHM_TALLY_H
 
@@ -128,11 +128,19 @@ enum {
 
 struct tally {
 	alignas(CACHE_LINE) uint64_t cells[TALLY_CELLS]; /* w: the slot's thread */
+	uint64_t writer; /* thread that has claimed the slot; 0: nobody */
 };
+
+/* The calling thread becomes the writer of the slot, or (free) nobody is it: debug builds then abort when another
+ * thread counts there (X-13). Before the threads start and after they have ended a slot is free. */
+void tally_claim(struct tally *t);
+void tally_free(struct tally *t);
+/* Whether the calling thread may count in it. */
+bool tally_is_mine(const struct tally *t);
 
 static inline void tally_add(struct tally *t, unsigned cell, uint64_t n)
 {
-	MUST_HOT(cell < TALLY_CELLS);
+	MUST_HOT(cell < TALLY_CELLS && tally_is_mine(t));
 	uint64_t now = __atomic_load_n(&t->cells[cell], __ATOMIC_RELAXED);
 	__atomic_store_n(&t->cells[cell], now + n, __ATOMIC_RELAXED);
 }
@@ -144,7 +152,7 @@ static inline void tally_inc(struct tally *t, unsigned cell)
 
 static inline void tally_set(struct tally *t, unsigned cell, uint64_t value)
 {
-	MUST_HOT(cell < TALLY_CELLS);
+	MUST_HOT(cell < TALLY_CELLS && tally_is_mine(t));
 	__atomic_store_n(&t->cells[cell], value, __ATOMIC_RELAXED);
 }
 
@@ -178,7 +186,7 @@ void tally_observe_many(struct tally *t, unsigned first_cell, uint64_t value_ns,
 /* Adds `delta` (may be negative) to a gauge. */
 void tally_shift(struct tally *t, unsigned cell, int64_t delta);
 
-/* Zeroes the gauges of a slot: its new writer calls this once at start. */
+/* Frees a slot and zeroes its gauges: what a process that died has left. */
 void tally_reset_gauges(struct tally *t);
 
 /* Sum of a cell over all slots. */

@@ -1,6 +1,10 @@
 #include "lib/shm/tally.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/unit/unit.h"
 
@@ -134,6 +138,41 @@ static void histogram_bounds(void)
 	CU_ASSERT_EQUAL(tally_get(&slots[0], first + HIST_BUCKETS - 1), 2);
 }
 
+static void *count_once(void *slot)
+{
+	tally_inc(slot, TALLY_BUS_LAGGED);
+	return NULL;
+}
+
+/* Whether a process ends by abort when a thread of it counts in a slot that its main thread has claimed, or freed. */
+static bool second_writer_aborts(bool frees)
+{
+	pid_t pid = fork();
+	if (pid == 0) {
+		pthread_t thread;
+		MUST(freopen("/dev/null", "w", stderr) != NULL);
+		tally_claim(&slots[0]);
+		tally_inc(&slots[0], TALLY_BUS_LAGGED);
+		if (frees)
+			tally_free(&slots[0]);
+		MUST(pthread_create(&thread, NULL, count_once, &slots[0]) == 0);
+		pthread_join(thread, NULL);
+		_exit(0);
+	}
+	int status = 0;
+	MUST(waitpid(pid, &status, 0) == pid);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+
+/* debug builds assert who writes. */
+static void one_writer(void)
+{
+#ifdef MILLRACE_MUST_HOT
+	CU_ASSERT(second_writer_aborts(false));
+#endif
+	CU_ASSERT(!second_writer_aborts(true));
+}
+
 static const struct unit_case cases[] = {
 	{"metrics are whole", metrics_are_whole},
 	{"http cells are row-major", http_cell_is_row_major},
@@ -143,6 +182,7 @@ static const struct unit_case cases[] = {
 	{"gauges shift both ways", gauges_shift_both_ways},
 	{"only gauges are reset", only_gauges_are_reset},
 	{"histogram bounds", histogram_bounds},
+	{"one writer", one_writer},
 };
 
 UNIT_MAIN("shm.tally", cases)
