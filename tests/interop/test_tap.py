@@ -3,7 +3,7 @@ import contextlib
 import os
 
 from harness import Node, eventually, test
-from link import Http, Objects, link
+from link import Http, Objects, check_fragmented_pings, link
 
 DEVICE, NET4, NET6 = "mrtap", "198.18.79", "fd00:79:"
 
@@ -42,11 +42,11 @@ def tap_node(mtu=1500):
 
 @test(node=False)
 def tap():
-    """ping, curl and objects, on both families."""
+    """ping (with fragments), curl and objects, on both families."""
     objects = Objects(20, seed=79)
     with tap_node() as node:
-        for ip in (f"{NET4}.200", f"{NET6}:200"):
-            link.run("ping", "-c", "3", "-i", "0.05", "-W", "2", ip)
+        for ip, fragment in ((f"{NET4}.200", 1480), (f"{NET6}:200", 1448)):
+            check_fragmented_pings(ip, fragment)
             objects.transfer((ip, 8080))
         out = os.path.join(node.dir, "out")
         link.run("curl", "-sS", "-o", out, node.url + objects.all[0][0])

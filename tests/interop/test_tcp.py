@@ -143,7 +143,6 @@ def small_mss(node):
 })
 def mtu_9000(node):
     """Jumbo frames: segments of nearly 9000 bytes both ways."""
-    link.up()
     link.mtu(9000)
     try:
         objects = Objects(20, seed=9000)

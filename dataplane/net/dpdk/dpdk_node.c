@@ -25,10 +25,12 @@ static struct rte_mempool *make_pool(const struct dpdk_node *node, const char *k
 		name, count, cache, (uint16_t)private_bytes, (uint16_t)room, SOCKET_ID_ANY);
 }
 
-/* One buffer holds a whole frame, so that nobody above has to look for the rest of it. */
+/* One buffer holds a whole frame, so that nobody above has to look for the rest of it. af_packet wants the buffers to
+ * hold nearly all of a frame of its ring, whose own header is RING_HEADER. */
 static unsigned buffer_room(uint16_t mtu)
 {
-	unsigned frame = mtu + ETH_HEADER_MAX + 4;
+	enum { RING_HEADER = 80 };
+	unsigned frame = mtu + ETH_HEADER_MAX + 4 + RING_HEADER;
 	if (frame < 2048)
 		frame = 2048;
 	return RTE_PKTMBUF_HEADROOM + (frame + ROOM_ALIGN - 1) / ROOM_ALIGN * ROOM_ALIGN;

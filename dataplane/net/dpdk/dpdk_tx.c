@@ -214,43 +214,65 @@ void dpdk_tx_segment(void *ctx, const struct tcp_seg *seg)
 	send_by(d, way, dst, &hop, m);
 }
 
-bool dpdk_tx_packet(struct dpdk *d, const uint8_t from[WIRE_IP_BYTES],
-	const uint8_t to[WIRE_IP_BYTES], uint8_t protocol, struct span head, struct span data)
+/* Sends what `ip` says, its payload in two pieces. */
+static bool send_packet(struct dpdk *d, const struct ip_out *ip, struct span head, struct span data)
 {
 	struct dpdk_dst *dst;
 	struct route_hop hop;
-	size_t len = head.len + data.len;
-	bool is_v4 = wire_is_v4(to);
-	unsigned ip_len = is_v4 ? IP4_HEADER : IP6_HEADER;
-	if (len + ip_len > d->node->mtu)
-		return false;
-	enum way way = find_way(d, from, to, &dst, &hop);
+	bool is_v4 = wire_is_v4(ip->to), is_udp = ip->protocol == IP_PROTO_UDP;
+	enum way way = find_way(d, ip->from, ip->to, &dst, &hop);
 	if (way == WAY_NONE) {
 		tally_inc(d->tally, TALLY_DROPS + REASON_ROUTE);
 		return false;
 	}
-	uint8_t *p;
-	struct rte_mbuf *m = new_head(d, dst, (unsigned)(ip_len + len), &p);
+	const struct port *port = &d->node->ports[dst->port];
+	uint8_t header[IP_HEADER_MAX], *p;
+	unsigned ip_len = write_ip(d, port, ip, header);
+	struct rte_mbuf *m = new_head(d, dst, ip_len + ip->len, &p);
 	if (m == NULL)
 		return false;
-	const struct port *port = &d->node->ports[dst->port];
+	memcpy(p, header, ip_len);
+	memcpy(p + ip_len, head.data, head.len);
+	if (data.len != 0)
+		memcpy(p + ip_len + head.len, data.data, data.len);
+	if (port->tx_sums_ip || (is_udp && port->tx_sums_l4))
+		ask_for_sums(m, port, is_v4, dst->header_len, ip_len,
+			is_udp && port->tx_sums_l4 ? RTE_MBUF_F_TX_UDP_CKSUM : 0);
+	dpdk_count(d, is_udp ? LABEL_PROTOCOL_UDP : LABEL_PROTOCOL_ICMP, LABEL_DIR_TX);
+	send_by(d, way, dst, &hop, m);
+	return true;
+}
+
+/* A payload above the MTU: the answer to an echo of many fragments (RFC 1122 3.2.2.6 wants all of it back). */
+static bool send_fragments(struct dpdk *d, struct ip_out *ip, struct span payload)
+{
+	unsigned headers = wire_is_v4(ip->to) ? IP4_HEADER : IP6_HEADER + IP6_FRAGMENT;
+	size_t room = (d->node->mtu - headers) / 8 * 8;
+	ip->is_fragment = true;
+	for (size_t at = 0; at < payload.len; at += room) {
+		ip->has_more = payload.len - at > room;
+		ip->fragment_at = (uint16_t)at;
+		ip->len = (uint32_t)(ip->has_more ? room : payload.len - at);
+		if (!send_packet(d, ip, (struct span){payload.data + at, ip->len},
+			    (struct span){NULL, 0}))
+			return false;
+	}
+	return true;
+}
+
+bool dpdk_tx_packet(struct dpdk *d, const uint8_t from[WIRE_IP_BYTES],
+	const uint8_t to[WIRE_IP_BYTES], uint8_t protocol, struct span head, struct span data)
+{
+	size_t len = head.len + data.len;
 	struct ip_out ip = {.from = from,
 		.to = to,
 		.protocol = protocol,
 		.ttl = IP_HOPS,
 		.id = d->ip_id,
 		.len = (uint32_t)len};
-	p += write_ip(d, port, &ip, p);
-	memcpy(p, head.data, head.len);
-	if (data.len != 0)
-		memcpy(p + head.len, data.data, data.len);
-	if (port->tx_sums_ip || (protocol == IP_PROTO_UDP && port->tx_sums_l4))
-		ask_for_sums(m, port, is_v4, dst->header_len, ip_len,
-			protocol == IP_PROTO_UDP && port->tx_sums_l4 ? RTE_MBUF_F_TX_UDP_CKSUM : 0);
-	dpdk_count(d, protocol == IP_PROTO_UDP ? LABEL_PROTOCOL_UDP : LABEL_PROTOCOL_ICMP,
-		LABEL_DIR_TX);
-	send_by(d, way, dst, &hop, m);
-	return true;
+	if (len + (wire_is_v4(to) ? IP4_HEADER : IP6_HEADER) <= d->node->mtu)
+		return send_packet(d, &ip, head, data);
+	return protocol != IP_PROTO_UDP && data.len == 0 && send_fragments(d, &ip, head);
 }
 
 void dpdk_tx_frame(struct dpdk *d, uint8_t iface, const uint8_t to[WIRE_MAC_BYTES], uint16_t type,

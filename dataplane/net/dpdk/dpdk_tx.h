@@ -14,7 +14,8 @@ enum { DPDK_TX_COPY_MAX = 256 };
 /* tcp_ops.emit. */
 void dpdk_tx_segment(void *ctx, const struct tcp_seg *lend_seg);
 
-/* A packet of `protocol` from one address to another, its payload (with checksum) in up to two pieces. */
+/* A packet of `protocol` from one address to another, its payload (with checksum) in up to two pieces. Above the MTU
+ * only a payload in one piece that is not UDP leaves, in fragments. */
 bool dpdk_tx_packet(struct dpdk *d, const uint8_t from[WIRE_IP_BYTES],
 	const uint8_t to[WIRE_IP_BYTES], uint8_t protocol, struct span head, struct span data);
 

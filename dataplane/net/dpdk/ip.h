@@ -20,7 +20,8 @@ enum {
 enum {
 	IP4_HEADER = 20,
 	IP6_HEADER = 40,
-	IP_HEADER_MAX = IP6_HEADER,
+	IP6_FRAGMENT = 8, /* the header of a fragment, behind the other */
+	IP_HEADER_MAX = IP6_HEADER + IP6_FRAGMENT,
 	IP6_MTU_MIN = 1280,
 	IP_HOPS = 64
 };
@@ -37,14 +38,17 @@ struct ip_in {
 	struct span payload;  /* of the first fragment or a whole packet */
 };
 
-/* What a header says. DF is set: the path's MTU is found, not routers kept busy. */
+/* What a header says. DF is set but in fragments: the path's MTU is found, not routers kept busy. */
 struct ip_out {
 	const uint8_t *from;
 	const uint8_t *to;
 	uint8_t protocol;
 	uint8_t ttl;
-	uint16_t id;  /* IPv4 */
-	uint32_t len; /* of the payload */
+	uint16_t id;  /* IPv4, and fragments: the same in all of a packet */
+	uint32_t len; /* of the payload, in this fragment */
+	bool is_fragment;
+	bool has_more;	      /* it is not the last */
+	uint16_t fragment_at; /* where its payload belongs in the packet's, a multiple of 8 */
 };
 
 /* 0, or the reason to drop it: REASON_IP_HEADER, REASON_CHECKSUM, REASON_MARTIAN. `is_verified`: the port's hardware
@@ -53,9 +57,10 @@ CHECKED int ip4_parse(struct ip_in *out, struct span packet, bool is_verified);
 CHECKED int ip6_parse(struct ip_in *out, struct span packet);
 
 unsigned ip4_write(const struct ip_out *ip, uint8_t out[IP4_HEADER]);
-unsigned ip6_write(const struct ip_out *ip, uint8_t out[IP6_HEADER]);
+/* Writes IP6_HEADER bytes, for a fragment IP_HEADER_MAX. */
+unsigned ip6_write(const struct ip_out *ip, uint8_t *out);
 
-static inline unsigned ip_write(const struct ip_out *ip, uint8_t out[IP_HEADER_MAX])
+static inline unsigned ip_write(const struct ip_out *ip, uint8_t *out)
 {
 	return wire_is_v4(ip->to) ? ip4_write(ip, out) : ip6_write(ip, out);
 }

@@ -1,7 +1,11 @@
 #include "dataplane/net/dpdk/ip.h"
 #include "dataplane/net/dpdk/tcp_wire.h"
 
-enum { FLAG_DF = 0x4000, FRAGMENT_MASK = 0x3fff /* more fragments, and the offset */ };
+enum {
+	FLAG_DF = 0x4000,
+	FLAG_MF = 0x2000,
+	FRAGMENT_MASK = 0x3fff /* more fragments, and the offset */
+};
 
 bool ip_is_group(const uint8_t ip[WIRE_IP_BYTES])
 {
@@ -43,11 +47,12 @@ int ip4_parse(struct ip_in *out, struct span packet, bool is_verified)
 
 unsigned ip4_write(const struct ip_out *ip, uint8_t out[IP4_HEADER])
 {
+	unsigned fragment = ip->fragment_at / 8 | (ip->has_more ? FLAG_MF : 0);
 	out[0] = 0x45;
 	out[1] = 0;
 	wire_put16(out + 2, (uint16_t)(IP4_HEADER + ip->len));
 	wire_put16(out + 4, ip->id);
-	wire_put16(out + 6, FLAG_DF);
+	wire_put16(out + 6, (uint16_t)(ip->is_fragment ? fragment : FLAG_DF));
 	out[8] = ip->ttl;
 	out[9] = ip->protocol;
 	wire_put16(out + 10, 0);

@@ -22,8 +22,9 @@ static bool skip_extensions(struct ip_in *out)
 	size_t at = IP6_HEADER;
 	for (unsigned i = 0; i < EXTENSIONS_MAX; i++) {
 		uint8_t kind = out->protocol;
-		bool is_extension = (kind == IP_PROTO_HOP_BY_HOP && i == 0) || kind == IP_PROTO_OPTIONS ||
-				    kind == IP_PROTO_ROUTING || kind == IP_PROTO_FRAGMENT;
+		bool is_extension = (kind == IP_PROTO_HOP_BY_HOP && i == 0) ||
+				    kind == IP_PROTO_OPTIONS || kind == IP_PROTO_ROUTING ||
+				    kind == IP_PROTO_FRAGMENT;
 		if (!is_extension) {
 			out->payload = (struct span){p + at, out->packet.len - at};
 			return true;
@@ -31,7 +32,7 @@ static bool skip_extensions(struct ip_in *out)
 		if (out->packet.len - at < EXTENSION_UNIT)
 			return false;
 		size_t len = kind == IP_PROTO_FRAGMENT ? EXTENSION_UNIT
-						 : ((size_t)p[at + 1] + 1) * EXTENSION_UNIT;
+						       : ((size_t)p[at + 1] + 1) * EXTENSION_UNIT;
 		if (len > out->packet.len - at || (kind == IP_PROTO_ROUTING && is_detour(p + at)))
 			return false;
 		out->protocol = p[at];
@@ -67,13 +68,21 @@ int ip6_parse(struct ip_in *out, struct span packet)
 	return skip_extensions(out) ? 0 : REASON_IP_HEADER;
 }
 
-unsigned ip6_write(const struct ip_out *ip, uint8_t out[IP6_HEADER])
+unsigned ip6_write(const struct ip_out *ip, uint8_t *out)
 {
+	unsigned more = ip->is_fragment ? IP6_FRAGMENT : 0;
 	wire_put32(out, 0x60000000);
-	wire_put16(out + 4, (uint16_t)ip->len);
+	wire_put16(out + 4, (uint16_t)(more + ip->len));
 	out[6] = ip->protocol;
 	out[7] = ip->ttl;
 	memcpy(out + 8, ip->from, WIRE_IP_BYTES);
 	memcpy(out + 24, ip->to, WIRE_IP_BYTES);
-	return IP6_HEADER;
+	if (ip->is_fragment) {
+		out[6] = IP_PROTO_FRAGMENT;
+		out[IP6_HEADER] = ip->protocol;
+		out[IP6_HEADER + 1] = 0;
+		wire_put16(out + IP6_HEADER + 2, (uint16_t)(ip->fragment_at | ip->has_more));
+		wire_put32(out + IP6_HEADER + 4, ip->id);
+	}
+	return IP6_HEADER + more;
 }

@@ -137,6 +137,24 @@ static int set_up_queues(struct port *p, const struct rte_eth_dev_info *info)
 	return rc;
 }
 
+/* These drivers name Ethernet's usual frame as their largest, whatever frames their arguments make room for. */
+static bool understates_frames(const struct rte_eth_dev_info *info)
+{
+	return strcmp(info->driver_name, "net_af_packet") == 0 ||
+	       strcmp(info->driver_name, "net_memif") == 0;
+}
+
+static int choose_mtu(
+	const struct port *p, const struct rte_eth_dev_info *info, struct rte_eth_conf *conf)
+{
+	uint32_t frame = (uint32_t)p->conf.mtu + ETHERNET_EXTRA;
+	bool is_told = frame <= info->max_rx_pktlen &&
+		       (p->conf.mtu <= info->max_mtu || info->max_mtu == 0);
+	if (is_told)
+		conf->rxmode.mtu = p->conf.mtu;
+	return is_told || understates_frames(info) ? 0 : -EMSGSIZE;
+}
+
 static int configure(struct port *p, char *why, size_t why_size)
 {
 	uint8_t key[PORT_RSS_KEY_BYTES];
@@ -151,10 +169,9 @@ static int configure(struct port *p, char *why, size_t why_size)
 		return rc;
 	choose_offloads(p, &info, &conf);
 	choose_rss(p, &info, &conf, key);
-	if (info.max_mtu >= p->conf.mtu || info.max_mtu == 0)
-		conf.rxmode.mtu = p->conf.mtu;
-	else if (info.max_rx_pktlen < (uint32_t)p->conf.mtu + ETHERNET_EXTRA)
-		return refuse(-EMSGSIZE, why, why_size, p->device, "dpdk.mtu is above its largest");
+	rc = choose_mtu(p, &info, &conf);
+	if (rc != 0)
+		return refuse(rc, why, why_size, p->device, "dpdk.mtu is above its largest");
 	rc = rte_eth_dev_configure(p->id, p->rx_queues, p->tx_queues, &conf);
 	if (rc != 0)
 		return refuse(rc, why, why_size, p->device, "cannot be configured");

@@ -164,6 +164,44 @@ static void test_v6_detours_and_fragments(void)
 	CU_ASSERT_EQUAL(ip6_parse(&in, (struct span){bytes, len}), REASON_MARTIAN);
 }
 
+/* What is written as a fragment is read as one: its place, whether more follow, whose it is. */
+static void test_fragments_are_written(void)
+{
+	uint8_t bytes[IP_HEADER_MAX + 16] = {0}, from[WIRE_IP_BYTES], to[WIRE_IP_BYTES];
+	struct ip_in in;
+	v4(from, 10, 0, 0, 1);
+	v4(to, 10, 0, 0, 2);
+	struct ip_out ip = {.from = from,
+		.to = to,
+		.protocol = IP_PROTO_ICMP,
+		.ttl = 64,
+		.id = 0x1234,
+		.len = 16};
+	ip.is_fragment = ip.has_more = true;
+	CU_ASSERT_EQUAL(ip_write(&ip, bytes), IP4_HEADER);
+	CU_ASSERT_EQUAL(wire_get16(bytes + 6), 0x2000);
+	CU_ASSERT_EQUAL(ip4_parse(&in, (struct span){bytes, IP4_HEADER + 16}, false), 0);
+	CU_ASSERT_TRUE(in.is_fragment);
+	ip.fragment_at = 65528;
+	ip.has_more = false;
+	ip_write(&ip, bytes);
+	CU_ASSERT_EQUAL(wire_get16(bytes + 6), 0x1fff);
+	ip.from = peer6;
+	ip.to = ours6;
+	ip.protocol = IP_PROTO_ICMP6;
+	CU_ASSERT_EQUAL(ip_write(&ip, bytes), IP6_HEADER + IP6_FRAGMENT);
+	CU_ASSERT_EQUAL(wire_get16(bytes + 4), IP6_FRAGMENT + 16);
+	CU_ASSERT_EQUAL(wire_get16(bytes + 42), 65528);
+	CU_ASSERT_EQUAL(wire_get32(bytes + 44), 0x1234);
+	ip.has_more = true;
+	ip_write(&ip, bytes);
+	CU_ASSERT_EQUAL(wire_get16(bytes + 42), 65529);
+	CU_ASSERT_EQUAL(ip6_parse(&in, (struct span){bytes, IP_HEADER_MAX + 16}), 0);
+	CU_ASSERT_TRUE(in.is_fragment);
+	CU_ASSERT_EQUAL(in.fragment_at, IP6_HEADER);
+	CU_ASSERT_EQUAL(in.protocol, IP_PROTO_ICMP6);
+}
+
 static const struct unit_case cases[] = {
 	{"v4_checksum_is_known", test_v4_checksum_is_known},
 	{"v4_lengths", test_v4_lengths},
@@ -171,6 +209,7 @@ static const struct unit_case cases[] = {
 	{"v6_lengths", test_v6_lengths},
 	{"v6_extensions", test_v6_extensions},
 	{"v6_detours_and_fragments", test_v6_detours_and_fragments},
+	{"fragments_are_written", test_fragments_are_written},
 };
 
 UNIT_MAIN("dataplane/net/dpdk/ip", cases)
