@@ -38,6 +38,7 @@ static void look_at_ports(struct dpdk *d)
 			port_enter(p, d->index);
 			d->announced = 0;
 			d->announce_ns = 0;
+			d->neigh.epoch++; /* frame headers were made for the old device */
 		} else {
 			dpdk_tx_abandon(d, i);
 			port_leave(p, d->index);

@@ -190,10 +190,34 @@ void dpdk_node_close(struct dpdk_node *node)
 	mem_unmap(node, sizeof(*node));
 }
 
+/* A device that came back may have another link address, and with it another link-local one. No lcore uses the port
+ * now. */
+static void adopt_mac(struct dpdk_node *node, unsigned port)
+{
+	struct route_table *t = &node->routes;
+	for (unsigned i = 0; i < t->iface_count; i++) {
+		struct route_iface *iface = &t->ifaces[i];
+		uint8_t old[WIRE_IP_BYTES];
+		if (iface->port != port)
+			continue;
+		nd_link_local(old, iface->mac);
+		memcpy(iface->mac, node->ports[port].mac, WIRE_MAC_BYTES);
+		for (unsigned k = 0; k < t->addr_count; k++) {
+			if (t->addrs[k].iface == i &&
+				memcmp(t->addrs[k].ip, old, WIRE_IP_BYTES) == 0)
+				nd_link_local(t->addrs[k].ip, iface->mac);
+		}
+	}
+}
+
 void dpdk_node_watch(struct dpdk_node *node, uint64_t now_ns)
 {
-	for (unsigned i = 0; i < node->port_count; i++)
-		port_watch(&node->ports[i], now_ns);
+	for (unsigned i = 0; i < node->port_count; i++) {
+		if (!port_watch(&node->ports[i], now_ns))
+			continue;
+		adopt_mac(node, i);
+		port_resume(&node->ports[i]);
+	}
 }
 
 void dpdk_node_report(struct dpdk_node *node, struct tally *tally)

@@ -1,7 +1,10 @@
 #include "dataplane/net/dpdk/port.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <rte_dev.h>
 #include <rte_errno.h>
@@ -10,7 +13,7 @@
 #include "lib/clock/clock.h"
 #include "lib/log/log.h"
 
-enum { NAME_BYTES = RTE_ETH_NAME_MAX_LEN, ETHERNET_EXTRA = 18 };
+enum { PORT_LOOK_MS = 100, NAME_BYTES = RTE_ETH_NAME_MAX_LEN, ETHERNET_EXTRA = 18 };
 
 void port_rss_key(uint8_t out[PORT_RSS_KEY_BYTES])
 {
@@ -29,6 +32,22 @@ bool port_is_pci(const char *device)
 	if (sscanf(device, "%x:%x.%x%n", &bus, &slot, &function, &used) == 3)
 		return device[used] == '\0' || device[used] == ',';
 	return false;
+}
+
+void port_find_iface(const char *args, char out[PORT_IFACE_BYTES])
+{
+	static const char key[] = ",iface=";
+	const char *at = strstr(args, key);
+	out[0] = '\0';
+	/* net_tap makes its interface itself. */
+	if (at == NULL || strncmp(args, "net_tap", 7) == 0)
+		return;
+	at += sizeof(key) - 1;
+	size_t len = strcspn(at, ",");
+	if (len >= PORT_IFACE_BYTES)
+		return;
+	memcpy(out, at, len);
+	out[len] = '\0';
 }
 
 int port_split_device(const char *device, char *name, size_t name_size, const char **args)
@@ -210,7 +229,7 @@ static int start(struct port *p, char *why, size_t why_size)
 	memcpy(p->mac, mac.addr_bytes, WIRE_MAC_BYTES);
 	choose_modes(p);
 	p->has_link = true;
-	atomic_store_explicit(&p->state, PORT_UP, memory_order_release);
+	p->iface_index = p->iface[0] != '\0' ? if_nametoindex(p->iface) : 0;
 	return 0;
 }
 
@@ -222,7 +241,16 @@ int port_open(struct port *p, const struct port_conf *conf, char *why, size_t wh
 	if (n < 0 || (size_t)n >= sizeof(p->device))
 		return refuse(-EINVAL, why, why_size, conf->device, "the device is too long");
 	p->conf.device = p->device;
-	return start(p, why, why_size);
+	port_find_iface(p->device, p->iface);
+	int rc = start(p, why, why_size);
+	if (rc == 0)
+		port_resume(p);
+	return rc;
+}
+
+void port_resume(struct port *p)
+{
+	atomic_store_explicit(&p->state, PORT_UP, memory_order_release);
 }
 
 void port_close(struct port *p)
@@ -260,12 +288,36 @@ static bool is_left(struct port *p)
 	return true;
 }
 
+/* Drivers that stand on an interface of the kernel do not tell its state. */
+static bool is_iface_running(const struct port *p)
+{
+	struct ifreq request = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	memcpy(request.ifr_name, p->iface, sizeof(p->iface));
+	bool is_running = fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &request) == 0 &&
+			  (request.ifr_flags & IFF_RUNNING) != 0;
+	if (fd >= 0)
+		close(fd);
+	return is_running;
+}
+
+static bool is_gone(const struct port *p)
+{
+	if (p->iface[0] != '\0')
+		return if_nametoindex(p->iface) != p->iface_index;
+	return !p->has_link && rte_eth_dev_is_removed(p->id) != 0;
+}
+
 static void watch_link(struct port *p)
 {
 	struct rte_eth_link link;
-	if (rte_eth_link_get_nowait(p->id, &link) != 0)
+	bool has_link;
+	if (p->iface[0] != '\0')
+		has_link = is_iface_running(p);
+	else if (rte_eth_link_get_nowait(p->id, &link) == 0)
+		has_link = link.link_status == RTE_ETH_LINK_UP;
+	else
 		return;
-	bool has_link = link.link_status == RTE_ETH_LINK_UP;
 	if (has_link == p->has_link)
 		return;
 	p->has_link = has_link;
@@ -294,30 +346,31 @@ bool port_take_losses(struct port *p, uint64_t out[TALLY_SET_PORT])
 	return true;
 }
 
-void port_watch(struct port *p, uint64_t now_ns)
+bool port_watch(struct port *p, uint64_t now_ns)
 {
 	char why[256];
+	if (now_ns < p->retry_ns)
+		return false;
 	switch ((enum port_state)atomic_load(&p->state)) {
 	case PORT_UP:
+		p->retry_ns = now_ns + PORT_LOOK_MS * NS_PER_MS;
 		watch_link(p);
-		if (p->has_link || now_ns < p->retry_ns)
-			return;
-		p->retry_ns = now_ns + PORT_RETRY_MS * NS_PER_MS;
-		if (rte_eth_dev_is_removed(p->id) == 0)
-			return;
+		if (!is_gone(p))
+			return false;
 		LOG(ERROR, "port %s is gone", p->device);
+		p->has_link = false;
 		atomic_store(&p->state, PORT_LEAVING);
-		return;
+		return false;
 	case PORT_LEAVING:
 		if (is_left(p))
 			port_close(p);
-		return;
+		return false;
 	case PORT_CLOSED:
-		if (now_ns < p->retry_ns)
-			return;
 		p->retry_ns = now_ns + PORT_RETRY_MS * NS_PER_MS;
-		if (start(p, why, sizeof(why)) == 0)
-			LOG(INFO, "port %s is back", p->device);
-		return;
+		if (start(p, why, sizeof(why)) != 0)
+			return false;
+		LOG(INFO, "port %s is back", p->device);
+		return true;
 	}
+	return false;
 }

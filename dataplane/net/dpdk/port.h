@@ -1,7 +1,7 @@
 /* port: one ethdev port: found by its device string, set up with a queue pair per lcore, started.
  * Owner:   the main thread opens, watches and closes it; each lcore receives and sends on its own queue while the port
  *          is up.
- * Loss:    port_watch notices that the device is gone. The lcores leave it (port_is_up) and say so (port_leave); then
+ * Loss:    port_watch notices that the device is gone, or the kernel interface it stands on. The lcores leave it (port_is_up) and say so (port_leave); then
  *          the device is closed and looked for again every PORT_RETRY_MS.
  * Queues:  a port with fewer transmit queues than lcores is shared: who finds a queue taken comes back in his next turn.
  *          One with fewer receive queues, or without RSS, leaves the spreading to the lcores (dpdk_spread).
@@ -19,7 +19,12 @@
 
 struct rte_mempool;
 
-enum { PORT_DEVICE_BYTES = 160, PORT_RETRY_MS = 500, PORT_RSS_KEY_BYTES = 52 };
+enum {
+	PORT_DEVICE_BYTES = 160,
+	PORT_IFACE_BYTES = 16,
+	PORT_RETRY_MS = 500,
+	PORT_RSS_KEY_BYTES = 52
+};
 
 struct port_conf {
 	const char *device; /* a PCI address, or NAME,ARGUMENTS of a virtual device */
@@ -59,6 +64,8 @@ struct port {
 	/* the main thread's */
 	struct port_conf conf;
 	char device[PORT_DEVICE_BYTES];
+	char iface[PORT_IFACE_BYTES]; /* the kernel's, when the device stands on one */
+	unsigned iface_index;	      /* another one: it was taken away and made again */
 	bool has_link;
 	uint64_t retry_ns;
 	uint64_t losses[TALLY_SET_PORT]; /* as told already */
@@ -72,8 +79,11 @@ void port_close(struct port *p);
 /* What a port says it lost since the last time; by enum label_port. False: it says nothing now. */
 CHECKED bool port_take_losses(struct port *p, uint64_t out[TALLY_SET_PORT]);
 
-/* Looks after link and device; call it now and then. */
-void port_watch(struct port *p, uint64_t now_ns);
+/* Looks after link and device; call it now and then. True: a lost device is back, maybe with another link address; the
+ * caller takes that in and calls port_resume. */
+CHECKED bool port_watch(struct port *p, uint64_t now_ns);
+/* Lets the lcores use it. */
+void port_resume(struct port *p);
 
 static inline bool port_is_up(const struct port *p)
 {
@@ -90,5 +100,7 @@ void port_rss_key(uint8_t out[PORT_RSS_KEY_BYTES]);
 /* Splits "net_af_packet0,iface=eth1" into name and arguments. A PCI address has none. */
 CHECKED int port_split_device(const char *device, char *name, size_t name_size, const char **args);
 bool port_is_pci(const char *device);
+/* The kernel interface that the arguments name, "" when none. */
+void port_find_iface(const char *args, char out[PORT_IFACE_BYTES]);
 
 #endif
