@@ -11,6 +11,7 @@ import os
 import socket
 import struct
 import subprocess
+import time
 
 NETWORK = "198.18.77"
 CLIENT = 1
@@ -30,6 +31,39 @@ def setns(fd):
         raise OSError(ctypes.get_errno(), "setns")
 
 
+class Raw:
+    """A socket for whole frames."""
+
+    def __init__(self, iface):
+        self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))  # ETH_P_ALL
+        self.sock.bind((iface, 0))
+        self.sock.setsockopt(263, 8, 1)  # SOL_PACKET, PACKET_AUXDATA: the kernel takes tags off the frames
+        self.mac = self.sock.getsockname()[4]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.sock.close()
+
+    def ask_arp(self, own, wanted, vlan, timeout=0.5):
+        """The VLAN (0: none) an answer came in; None: there was none."""
+        tag = struct.pack("!HH", 0x8100, vlan) if vlan is not None else b""
+        body = struct.pack("!HHBBH", 1, 0x0800, 6, 4, 1) + self.mac + socket.inet_aton(own) + bytes(6)
+        self.sock.send(b"\xff" * 6 + self.mac + tag + b"\x08\x06" + body + socket.inet_aton(wanted))
+        end = time.monotonic() + timeout
+        while (left := end - time.monotonic()) > 0:
+            self.sock.settimeout(left)
+            try:
+                frame, notes, _, _ = self.sock.recvmsg(2048, 256)
+            except TimeoutError:
+                return None
+            is_answer = frame[12:14] == b"\x08\x06" and frame[20:22] == b"\x00\x02"
+            if is_answer and frame[28:32] == socket.inet_aton(wanted) and frame[:6] == self.mac:
+                return struct.unpack("IIIHHHH", notes[0][2][:20])[5] if notes else 0
+        return None
+
+
 class DpdkBackend:
     name = "dpdk"
 
@@ -44,20 +78,34 @@ class DpdkBackend:
         """Makes namespace and link, once."""
         if self.ns_fd is not None:
             return
-        far = self.ns + "b"
         sh("ip", "netns", "add", self.ns)
         atexit.register(self.down)
+        self.ns_fd = os.open(f"/run/netns/{self.ns}", os.O_RDONLY)
+        self.own_fd = os.open("/proc/self/ns/net", os.O_RDONLY)
+        sh("ip", "-n", self.ns, "link", "set", "lo", "up")
+        self.plug()
+
+    def plug(self):
+        """Makes the link and its addresses."""
+        far = self.ns + "b"
         sh("ip", "link", "add", self.port, "type", "veth", "peer", "name", far, "netns", self.ns)
         # The kernel keeps out of the node's end: no address, no neighbour discovery.
         sh("ip", "link", "set", self.port, "addrgenmode", "none", "up")
-        for words in ("link set lo up", f"link set {far} up", f"addr add {NETWORK}.{CLIENT}/24 dev {far}"):
+        self.sources = set()
+        for words in (f"link set {far} up", f"addr add {NETWORK}.{CLIENT}/24 dev {far}"):
             sh("ip", "-n", self.ns, *words.split())
-        self.ns_fd = os.open(f"/run/netns/{self.ns}", os.O_RDONLY)
-        self.own_fd = os.open("/proc/self/ns/net", os.O_RDONLY)
         with self.inside(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             for command in ETHTOOL_OFF:
                 data = ctypes.create_string_buffer(struct.pack("II", command, 0))
                 fcntl.ioctl(s, SIOCETHTOOL, struct.pack("16sP", far.encode(), ctypes.addressof(data)))
+
+    def unplug(self):
+        sh("ip", "link", "del", self.port)
+
+    def raw(self):
+        """Frames on the clients' end of the link."""
+        with self.inside():
+            return Raw(self.ns + "b")
 
     def down(self):
         for argv in (("ip", "link", "del", self.port), ("ip", "netns", "del", self.ns)):
