@@ -196,12 +196,9 @@ void host_conn_event(struct host *h, uint64_t key, uint32_t events)
 	host_conn_service(c);
 }
 
-static bool send_copy(struct net_conn *conn, const void *data, size_t len)
+/* No room, or no place to send to any more: on_writable comes when that changes. */
+static bool want_room(struct host_conn *c)
 {
-	struct host_conn *c = (struct host_conn *)conn;
-	MUST(len <= LIMIT_NET_TX_COPY_BYTES);
-	if (LIKELY(c->state == HOST_CONN_OPEN) && LIKELY(host_tx_copy(c, data, len)))
-		return true;
 	c->tx_wanted = true;
 	c->tx_moved = false;
 	if (c->state == HOST_CONN_OPEN)
@@ -209,16 +206,21 @@ static bool send_copy(struct net_conn *conn, const void *data, size_t len)
 	return false;
 }
 
+static bool send_copy(struct net_conn *conn, const void *data, size_t len)
+{
+	struct host_conn *c = (struct host_conn *)conn;
+	MUST(len <= LIMIT_NET_TX_COPY_BYTES);
+	if (LIKELY(c->state == HOST_CONN_OPEN) && LIKELY(host_tx_copy(c, data, len)))
+		return true;
+	return want_room(c);
+}
+
 static bool send_ref(struct net_conn *conn, const struct net_ref *take_ref)
 {
 	struct host_conn *c = (struct host_conn *)conn;
 	if (LIKELY(c->state == HOST_CONN_OPEN) && LIKELY(host_tx_ref(c, take_ref)))
 		return true;
-	c->tx_wanted = true;
-	c->tx_moved = false;
-	if (c->state == HOST_CONN_OPEN)
-		host_conn_list(c, HOST_LIST_READY);
-	return false;
+	return want_room(c);
 }
 
 static void flush(struct net_conn *conn)
