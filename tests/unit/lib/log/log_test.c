@@ -31,6 +31,15 @@ static void capture_begin(struct capture *c)
 	MUST(dup2(ends[1], STDERR_FILENO) >= 0);
 }
 
+/* Fills the pipe: whoever writes next waits until somebody reads. */
+static void capture_stuff(struct capture *c)
+{
+	fcntl(c->to, F_SETFL, O_NONBLOCK);
+	while (write(c->to, "x", 1) == 1)
+		;
+	fcntl(c->to, F_SETFL, 0);
+}
+
 static void capture_end(struct capture *c)
 {
 	dup2(c->saved, STDERR_FILENO);
@@ -223,10 +232,7 @@ static void full_queue_drops_and_says_so(void)
 	struct capture c;
 	capture_begin(&c);
 	/* Nobody reads and the pipe is full, so the writer holds one record and the queue the rest. */
-	fcntl(c.to, F_SETFL, O_NONBLOCK);
-	while (write(c.to, "x", 1) == 1)
-		;
-	fcntl(c.to, F_SETFL, 0);
+	capture_stuff(&c);
 	uint64_t before = log_dropped();
 	MUST(log_start("test", LOG_INFO, LOG_FORMAT_JSON) == 0);
 	for (unsigned i = 0; i < QUEUE_CAPACITY_LOG; i++)
@@ -255,10 +261,7 @@ static void stop_ends_though_nobody_reads(void)
 {
 	struct capture c;
 	capture_begin(&c);
-	fcntl(c.to, F_SETFL, O_NONBLOCK);
-	while (write(c.to, "x", 1) == 1)
-		;
-	fcntl(c.to, F_SETFL, 0);
+	capture_stuff(&c);
 	uint64_t before = log_dropped();
 	MUST(log_start("test", LOG_INFO, LOG_FORMAT_JSON) == 0);
 	LOG(INFO, "nobody will see this");
