@@ -2,13 +2,14 @@
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import tempfile
 import threading
 
 import harness
-from harness import BUILD, ROOT, Skip, free_port, test
+from harness import BUILD, Node, ROOT, Skip, b3, eventually, free_port, test
 
 DATA = os.urandom(1024)
 NO_CAP = {"limits.conns_per_ip": 0}
@@ -269,6 +270,39 @@ def ipv6():
         got = millload(Nothing, "-n", "10", "-c", "1", "http://[::1]:%d/" % s.getsockname()[1])
         thread.join()
     assert got["requests"]["answered"] == 10, got
+
+
+@test(node=False, asan=True)
+def over_memif():
+    """The node's own TCP/IP at both ends, past the kernel, over IPv4 and IPv6 (N-2)."""
+    path = tempfile.mkdtemp(prefix="mr-memif-")
+    memif = f"net_memif0,socket={path}/sock,socket-abstract=no,role="
+    node = Node({
+        "net.backend": "dpdk", "dpdk.ports": [memif + "server"], "dpdk.addresses": ["10.9.0.1/24", "fd09::1/64"],
+        "net.listen": ["10.9.0.1:8080", "[fd09::1]:8080"], "limits.conns_per_ip": 0,
+        "storage.write_from": ["10.9.0.0/24"],
+    })
+    base = ["--backend", "dpdk", "--vdev", memif + "client", "--address", "10.9.0.2-10.9.0.4/24",
+            "--address", "fd09::2/64", "--timeout", "20000"]
+    body = os.path.join(path, "body")
+    with open(body, "wb") as f:
+        f.write(os.urandom(100000))
+    try:
+        node.start()
+        eventually(lambda: os.path.exists(path + "/sock"), 20, "the node listens")
+        with open(body, "rb") as f:
+            name = "/o/" + b3(f.read())
+        v4, v6 = "http://10.9.0.1:8080" + name, "http://[fd09::1]:8080" + name
+        millload(Nothing, *base, "-n", "1", "-c", "1", "--method", "PUT", "--body", body, "--expect-status", "201", v4)
+        for args in (["-c", "8"], ["-c", "8", "-p", "8"], ["-c", "4", "--per-request"], ["-c", "8", "--idle", "300"]):
+            for url in (v4, v6):
+                got = millload(Nothing, *base, "-n", "200", "--expect-body", body, *args, url)
+                assert got["requests"]["answered"] == 200 and got["idle"]["open"] == got["idle"]["wanted"], got
+        assert node.stop() == 0, node.logs()
+        assert not node.complaints(), node.logs()
+    finally:
+        node.cleanup()
+        shutil.rmtree(path)
 
 
 @test(node=False)

@@ -47,7 +47,8 @@ int request_build(
 	if (body.len != 0 || strcmp(o->method, "PUT") == 0 || strcmp(o->method, "POST") == 0)
 		fprintf(f, "Content-Length: %zu\r\n", body.len);
 	fprintf(f, "\r\n");
-	fwrite(body.data, 1, body.len, f);
+	if (body.len != 0)
+		fwrite(body.data, 1, body.len, f);
 	if (fclose(f) != 0) {
 		free(data);
 		return -ENOMEM;
