@@ -12,7 +12,7 @@
 #include "lib/log/log.h"
 #include "lib/mem/mem.h"
 
-enum { CACHE = 256, WHOLES = 64, LINK_LOCAL_PREFIX = 64, NAME_BYTES = 32, ROOM_ALIGN = 64 };
+enum { CACHE = 256, WHOLES = 64, LINK_LOCAL_PREFIX = 64, NAME_BYTES = 64, ROOM_ALIGN = 64 };
 
 /* Names are known to the whole process: two nodes in one (tests) must differ. */
 static struct rte_mempool *make_pool(const struct dpdk_node *node, const char *kind, unsigned lcore,

@@ -8,7 +8,7 @@
 
 #include "dataplane/net/dpdk/dpdk_rx.h"
 
-enum { NAME_BYTES = 32, COPY_FLAG = 0x100, PORT_MASK = 0xff, PORTS_BYTES = 4 };
+enum { NAME_BYTES = 64, COPY_FLAG = 0x100, PORT_MASK = 0xff, PORTS_BYTES = 4 };
 
 int dpdk_spread_open(struct dpdk_node *node)
 {
