@@ -2,14 +2,15 @@
 
 #include <string.h>
 
-/* The settings are read while the next capture's may be written: by words, and thrown away when they changed. */
+/* The settings are read while the next capture's may be written: by words, and thrown away when they changed. Acquire
+ * and release keep each word between the looks at, and the changes of, `running`. */
 static void copy_words(void *to, const void *from, size_t bytes)
 {
 	uint64_t *out = to;
 	const uint64_t *in = from;
 	for (size_t i = 0; i < bytes / sizeof(*out); i++)
 		__atomic_store_n(
-			&out[i], __atomic_load_n(&in[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+			&out[i], __atomic_load_n(&in[i], __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
 }
 
 uint64_t capture_start(struct capture *c, const struct capture_conf *conf)
@@ -29,8 +30,6 @@ uint64_t capture_start(struct capture *c, const struct capture_conf *conf)
 void capture_stop(struct capture *c)
 {
 	__atomic_store_n(&c->running, 0, __ATOMIC_RELEASE);
-	/* The settings of the next one must not be seen before this. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 static struct capture_record *slot_of(struct capture_ring *r, uint64_t at)
@@ -100,7 +99,6 @@ void capture_tap_turn(struct capture_tap *t, uint64_t running, uint64_t now_ns)
 			return;
 		struct capture_conf conf;
 		copy_words(&conf, &t->capture->conf, sizeof(conf));
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&t->capture->running, __ATOMIC_RELAXED) != running)
 			return;
 		t->conf = conf;

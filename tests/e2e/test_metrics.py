@@ -3,6 +3,7 @@ import json
 import os
 import re
 
+import harness
 from harness import BUILD, ROOT, b3, eventually, request, test, tool
 
 GOLDEN = (
@@ -48,6 +49,23 @@ def every_queue(node):
         series = m.find("queue_capacity", queue=name)
         assert series and all(v == capacity for _, v in series), (name, series)
         assert m.find("queue_depth", queue=name), name
+
+
+@test()
+def tcp_engine_counts(node):
+    """Our own TCP tells what a kernel tells in its MIB; where the kernel's is used, the series are there and stay 0."""
+    with open(os.path.join(ROOT, "config/tcp_count.def"), encoding="utf-8") as f:
+        names = re.findall(r'^TCP_COUNT\(\w+, "([^"]+)"', f.read(), re.M)
+    text = node.metrics().text
+    for name in names:
+        assert f'tcp_events_total{{lcore="0",event="{name}"}}' in text, name
+    node.http("GET", "/healthz")
+    if harness.backend.name != "dpdk":
+        assert node.metrics().sum("tcp_events_total") == 0
+        return
+    for name in ("segs_in", "segs_out", "bytes_in", "bytes_out", "passive_opens", "established"):
+        eventually(lambda event=name: node.metrics().sum("tcp_events_total", event=event) > 0, 5, name)
+    assert node.metrics().sum("protocol_packets_total", protocol="arp", dir="rx") > 0
 
 
 @test()
