@@ -9,7 +9,7 @@ struct readiness_facts {
 	bool is_controlplane_gone;
 	bool is_storage_full;
 	unsigned lcores_missing; /* that have not turned for LIMIT_HEARTBEAT_STALE_MS */
-	unsigned ports_missing; /* without a device or a link */
+	unsigned ports_missing;	 /* without a device or a link */
 	unsigned workers_missing;
 	unsigned workers_stalled;
 	uint32_t work_depth; /* of storage.work */

@@ -25,9 +25,9 @@ enum {
 
 static bool is_checksum_right(const struct ip_in *ip)
 {
-	uint64_t sum =
-		ip->is_v6 ? tcp_wire_pseudo(ip->from, ip->to, IP_PROTO_ICMP6, (uint32_t)ip->payload.len)
-			  : 0;
+	uint64_t sum = ip->is_v6 ? tcp_wire_pseudo(ip->from, ip->to, IP_PROTO_ICMP6,
+					   (uint32_t)ip->payload.len)
+				 : 0;
 	return tcp_wire_fold(tcp_wire_sum(sum, ip->payload)) == 0;
 }
 
@@ -104,9 +104,9 @@ void icmp_echo_reply(uint8_t *message, const struct ip_in *ip, const uint8_t fro
 {
 	message[0] = ip->is_v6 ? V6_ECHO_REPLY : V4_ECHO_REPLY;
 	wire_put16(message + 2, 0);
-	uint64_t sum =
-		ip->is_v6 ? tcp_wire_pseudo(from, ip->from, IP_PROTO_ICMP6, (uint32_t)ip->payload.len)
-			  : 0;
+	uint64_t sum = ip->is_v6 ? tcp_wire_pseudo(from, ip->from, IP_PROTO_ICMP6,
+					   (uint32_t)ip->payload.len)
+				 : 0;
 	struct span all = {message, ip->payload.len};
 	wire_put16(message + 2, tcp_wire_fold(tcp_wire_sum(sum, all)));
 }
