@@ -119,6 +119,7 @@ struct dpdk {
 	struct tally *tally;
 	struct ip_table *ips;
 	uint64_t *now_ns;
+	uint64_t polled_ns; /* the clock of the last turn */
 	struct rte_mempool *pool;
 	struct rte_mempool *wholes;
 	struct rte_mempool *shells;
