@@ -188,6 +188,12 @@ class Link(DpdkBackend):
 link = Link()
 
 
+def node_mac():
+    """Of the node's end of the link."""
+    with open(f"/sys/class/net/{link.port}/address", encoding="ascii") as f:
+        return f.read().strip()
+
+
 def addr6(node):
     return harness.split_addr(node.settings["net.listen"][1])
 
@@ -196,9 +202,9 @@ def urls(node):
     return [f"http://{where}" for where in node.settings["net.listen"]]
 
 
-def pings(ip, size, count=PINGS):
+def pings(ip, size, count=PINGS, wait_s=8):
     """How many were answered."""
-    text = link.run("ping", "-c", str(count), "-i", "0.02", "-W", "1", "-s", str(size), ip, check=False)
+    text = link.run("ping", "-c", str(count), "-i", "0.02", "-W", str(wait_s), "-s", str(size), ip, check=False)
     found = re.search(r"(\d+) packets transmitted, (\d+) received", text)
     assert found, text
     return int(found[2])
@@ -208,8 +214,9 @@ def check_fragmented_pings(ip, fragment):
     """Up to 8 fragments are put together again, and the answer comes in as many: at the bound, one past it."""
     most = 8 * fragment - 8
     for size in (fragment - 8, fragment - 7, 3000, most):
-        assert pings(ip, size) == PINGS, (ip, size)
-    assert pings(ip, most + 1, 1) == 0, ip
+        answered = pings(ip, size)
+        assert answered == PINGS, f"{ip}, {size} bytes: {answered} of {PINGS}"
+    assert pings(ip, most + 1, count=1, wait_s=1) == 0, ip
 
 
 class Http(http.client.HTTPConnection):
