@@ -4,6 +4,7 @@
 
 #include "dataplane/net/dpdk/dpdk_capture.h"
 #include "dataplane/net/dpdk/tcp_wire.h"
+#include "dataplane/net/dpdk/udp.h"
 
 static void push(struct dpdk *d, unsigned port, struct rte_mbuf *take_m);
 
@@ -147,10 +148,12 @@ static void copy_pieces(const struct tcp_seg *seg, uint8_t *out)
 }
 
 static void ask_for_sums(struct rte_mbuf *m, const struct port *port, bool is_v4, unsigned l2,
-	unsigned l3, uint64_t l4_flag)
+	unsigned l3, unsigned l4, uint64_t l4_flag)
 {
 	m->l2_len = l2;
 	m->l3_len = l3;
+	/* Hardware finds the end of the header by itself; software drivers want to be told. */
+	m->l4_len = l4;
 	m->ol_flags |= is_v4 ? RTE_MBUF_F_TX_IPV4 : RTE_MBUF_F_TX_IPV6;
 	if (is_v4 && port->tx_sums_ip)
 		m->ol_flags |= RTE_MBUF_F_TX_IP_CKSUM;
@@ -200,7 +203,8 @@ void dpdk_tx_segment(void *ctx, const struct tcp_seg *seg)
 	if (port->tx_sums_l4) {
 		sum = (uint16_t)~tcp_wire_fold(
 			tcp_wire_pseudo(ip.from, ip.to, IP_PROTO_TCP, ip.len));
-		ask_for_sums(m, port, is_v4, dst->header_len, ip_len, RTE_MBUF_F_TX_TCP_CKSUM);
+		ask_for_sums(
+			m, port, is_v4, dst->header_len, ip_len, tcp_len, RTE_MBUF_F_TX_TCP_CKSUM);
 	} else {
 		sum = tcp_wire_checksum(seg, (struct span){p, tcp_len});
 	}
@@ -236,7 +240,7 @@ static bool send_packet(struct dpdk *d, const struct ip_out *ip, struct span hea
 	if (data.len != 0)
 		memcpy(p + ip_len + head.len, data.data, data.len);
 	if (port->tx_sums_ip || (is_udp && port->tx_sums_l4))
-		ask_for_sums(m, port, is_v4, dst->header_len, ip_len,
+		ask_for_sums(m, port, is_v4, dst->header_len, ip_len, is_udp ? UDP_HEADER : 0,
 			is_udp && port->tx_sums_l4 ? RTE_MBUF_F_TX_UDP_CKSUM : 0);
 	dpdk_count(d, is_udp ? LABEL_PROTOCOL_UDP : LABEL_PROTOCOL_ICMP, LABEL_DIR_TX);
 	send_by(d, way, dst, &hop, m);

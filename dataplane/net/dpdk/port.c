@@ -88,8 +88,11 @@ static void choose_offloads(
 {
 	const uint64_t rx_l4 = RTE_ETH_RX_OFFLOAD_TCP_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
 	const uint64_t tx_l4 = RTE_ETH_TX_OFFLOAD_TCP_CKSUM | RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
-	uint64_t rx = p->conf.has_offloads ? info->rx_offload_capa : 0;
-	uint64_t tx = p->conf.has_offloads ? info->tx_offload_capa : 0;
+	p->is_tap = strcmp(info->driver_name, "net_tap") == 0;
+	/* A tap has no hardware: its driver would sum in our place, and gets chains of buffers wrong. */
+	bool is_wanted = p->conf.has_offloads && !p->is_tap;
+	uint64_t rx = is_wanted ? info->rx_offload_capa : 0;
+	uint64_t tx = is_wanted ? info->tx_offload_capa : 0;
 	p->rx_checks_ip = (rx & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM) != 0;
 	p->rx_checks_l4 = (rx & rx_l4) == rx_l4;
 	p->tx_sums_ip = (tx & RTE_ETH_TX_OFFLOAD_IPV4_CKSUM) != 0;
@@ -227,6 +230,9 @@ static int start(struct port *p, char *why, size_t why_size)
 		return rc;
 	}
 	memcpy(p->mac, mac.addr_bytes, WIRE_MAC_BYTES);
+	/* A tap gives its interface in the kernel and us the same address; both would take the other's frames for theirs. */
+	if (p->is_tap)
+		p->mac[WIRE_MAC_BYTES - 1] ^= 1;
 	choose_modes(p);
 	p->has_link = true;
 	p->iface_index = p->iface[0] != '\0' ? if_nametoindex(p->iface) : 0;

@@ -67,6 +67,7 @@ struct port {
 	char iface[PORT_IFACE_BYTES]; /* the kernel's, when the device stands on one */
 	unsigned iface_index;	      /* another one: it was taken away and made again */
 	bool has_link;
+	bool is_tap;
 	uint64_t retry_ns;
 	uint64_t losses[TALLY_SET_PORT]; /* as told already */
 };
