@@ -21,7 +21,6 @@ def check_store(node):
 @test(node=False)
 def two_lcores():
     """Connections spread over the lcores; an object stored through one is served by the other; the sums are right."""
-    host_only()
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         raise Skip("one CPU only")
