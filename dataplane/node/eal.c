@@ -80,8 +80,3 @@ void eal_join(uint32_t index)
 {
 	(void)rte_eal_wait_lcore(index + 1);
 }
-
-void eal_stop(void)
-{
-	(void)rte_eal_cleanup();
-}

@@ -1,5 +1,7 @@
 /* eal: DPDK's environment, started without files; for the host back end also without huge pages and devices.
- * Owner: the main thread, once per process. */
+ * Owner: the main thread, once per process.
+ * End:   with the process. rte_eal_cleanup would unmap what EAL's interrupt thread still reads, and memif's control
+ *        channels are given back on that thread: now and then it was too late. */
 #ifndef DATAPLANE_NODE_EAL_H
 #define DATAPLANE_NODE_EAL_H
 
@@ -14,7 +16,5 @@ CHECKED int eal_launch(uint32_t index, int (*run)(void *arg), void *arg);
 
 /* Waits for the function on `index` to return. */
 void eal_join(uint32_t index);
-
-void eal_stop(void);
 
 #endif

@@ -167,7 +167,6 @@ static int start(struct node *n, const cpu_set_t *allowed, char *why, size_t why
 	rc = eal_start(&n->conf, &n->cpus, allowed, why, why_size);
 	if (rc != 0)
 		return rc;
-	n->is_eal_up = true;
 	if (n->conf.net_backend == CONF_BACKEND_DPDK)
 		rc = dpdk_node_open(&n->dpdk, &n->conf, n->cpus.count, why, why_size);
 	if (rc == 0)
@@ -205,8 +204,6 @@ static void stop(struct node *n)
 		gateway_close(n->gateway);
 	if (n->storage != NULL)
 		storage_close(n->storage);
-	if (n->is_eal_up)
-		eal_stop();
 	if (n->seg != NULL) {
 		seg_beat(n->seg, SHM_DATAPLANE, SEG_STOPPED);
 		seg_detach(n->seg);

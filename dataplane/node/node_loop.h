@@ -28,7 +28,6 @@ struct node {
 	struct lcore *lcores[LIMIT_LCORES];
 	struct jobs *jobs[LIMIT_LCORES];
 	uint32_t launched;
-	bool is_eal_up;
 	int signal_fd;
 
 	/* the loop's */

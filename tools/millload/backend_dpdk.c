@@ -140,5 +140,4 @@ int backend_dpdk_open(struct dpdk_node **node, struct net **net, const struct op
 void backend_dpdk_close(struct dpdk_node *take_node)
 {
 	dpdk_node_close(take_node);
-	(void)rte_eal_cleanup();
 }

@@ -1,18 +1,24 @@
 #include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
+#include <rte_alarm.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include "dataplane/net/dpdk/dpdk_spread.h"
 #include "dataplane/net/dpdk/nd.h"
+#include "lib/clock/clock.h"
 #include "lib/conf/conf_route.h"
 #include "lib/conf/conf_types.h"
 #include "lib/log/log.h"
 #include "lib/mem/mem.h"
 
 enum { CACHE = 256, WHOLES = 64, LINK_LOCAL_PREFIX = 64, NAME_BYTES = 64, ROOM_ALIGN = 64 };
+enum { SETTLE_ALARM_US = 100 };
+#define SETTLE_NS_MAX NS_PER_S
 
 /* Names are known to the whole process: two nodes in one (tests) must differ. */
 static struct rte_mempool *make_pool(const struct dpdk_node *node, const char *kind, unsigned lcore,
@@ -177,10 +183,33 @@ int dpdk_node_open(struct dpdk_node **out, const struct conf *conf, unsigned lco
 	return 0;
 }
 
+static void on_settled(void *flag)
+{
+	atomic_store_explicit((atomic_bool *)flag, true, memory_order_release);
+}
+
+/* Waits until EAL's interrupt thread has gone through its list after the ports were closed: memif gives its control
+ * channel back there, and must not find the memory gone. An alarm runs on that thread; the second one is asked for
+ * after the first has run, so that a whole round lies between. Where there are no alarms there is no such thread. */
+static void settle(void)
+{
+	for (unsigned round = 0; round < 2; round++) {
+		atomic_bool is_settled = false;
+		if (rte_eal_alarm_set(SETTLE_ALARM_US, on_settled, &is_settled) != 0)
+			return;
+		uint64_t until_ns = clock_now_ns() + SETTLE_NS_MAX;
+		while (!atomic_load_explicit(&is_settled, memory_order_acquire) &&
+			clock_now_ns() < until_ns)
+			sched_yield();
+		rte_eal_alarm_cancel(on_settled, &is_settled);
+	}
+}
+
 void dpdk_node_close(struct dpdk_node *node)
 {
 	for (unsigned i = 0; i < node->port_count; i++)
 		port_close(&node->ports[i]);
+	settle();
 	dpdk_spread_close(node);
 	for (unsigned i = 0; i < node->lcores; i++) {
 		rte_mempool_free(node->pools[i]);

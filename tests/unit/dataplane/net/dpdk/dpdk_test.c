@@ -343,7 +343,6 @@ static void test_end(void)
 	CU_ASSERT_EQUAL(at_client.closed, 0);
 	CU_ASSERT_EQUAL(at_client.released, 1);
 	close_side(&server);
-	CU_ASSERT_EQUAL(rte_eal_cleanup(), 0);
 }
 
 static const struct unit_case cases[] = {
