@@ -30,7 +30,7 @@ struct rte_ring;
 
 enum {
 	DPDK_TX_WAITING = 2048, /* packets that wait for room in a port's queue */
-	DPDK_DSTS = 256,       /* destinations a sender remembers; a power of two */
+	DPDK_DSTS = 256,	/* destinations a sender remembers; a power of two */
 	DPDK_ANNOUNCEMENTS = 3,
 	DPDK_TX_SPANS =
 		64, /* a connection; more than net.h promises, since bytes wait for their ack */
