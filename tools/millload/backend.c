@@ -6,13 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "dataplane/net/dpdk/dpdk.h"
 #include "dataplane/net/host/host.h"
 #include "lib/clock/clock.h"
 #include "tools/millload/backend_dpdk.h"
 
-#define BACKEND_WATCH_NS (100 * NS_PER_MS)
+#define BACKEND_WATCH_NS      (100 * NS_PER_MS)
+#define BACKEND_LAST_TURNS_NS (50 * NS_PER_MS)
+#define BACKEND_QUIET_NS      (200 * NS_PER_MS)
 
 enum {
 	BACKEND_SPARE_CONNS = 4096, /* that are closing while others open */
@@ -105,9 +108,23 @@ bool backend_has_link(const struct backend *b)
 	return b->node == NULL || dpdk_node_ports_up(b->node) != 0;
 }
 
+static void quieten(struct backend *b)
+{
+	const struct timespec quiet = {.tv_nsec = BACKEND_QUIET_NS};
+	uint64_t end_ns = clock_now_ns() + BACKEND_LAST_TURNS_NS;
+	while (clock_now_ns() < end_ns)
+		backend_turn(b);
+	net_fini(b->net);
+	(void)nanosleep(&quiet, NULL);
+}
+
 void backend_end_net(struct backend *b)
 {
-	if (b->net != NULL)
+	if (b->net == NULL)
+		return;
+	if (b->node != NULL)
+		quieten(b);
+	else
 		net_fini(b->net);
 	b->net = NULL;
 }

@@ -27,7 +27,8 @@ void backend_turn(struct backend *b);
 /* The port can carry packets. */
 bool backend_has_link(const struct backend *b);
 
-/* Ends all connections. The net is gone; the wheel is not. */
+/* Ends all connections. The net is gone; the wheel is not. A virtual link stays up for a moment: its other end reads the
+ * last packets, and DPDK's memif does not bear that its peer goes away while it sends. */
 void backend_end_net(struct backend *b);
 void backend_close(struct backend *b);
 
