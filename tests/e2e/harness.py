@@ -31,22 +31,24 @@ class Skip(Exception):
 
 
 class Test:
-    def __init__(self, run, sets, fresh, asan):
+    def __init__(self, run, sets, fresh, asan, only):
         self.run = run
         self.name = f"{run.__module__.removeprefix('test_')}.{run.__name__}"
         self.sets = sets
         self.fresh = fresh
         self.asan = asan
+        self.only = only
 
 
-def test(sets=None, fresh=False, asan=False, node=True):
+def test(sets=None, fresh=False, asan=False, node=True, only=None):
     """Registers a test: it gets a running node with these settings (one of its own when fresh).
 
     asan: also part of the run under AddressSanitizer. node=False: the test starts what it needs itself.
+    only: the back end it is about; it is no test of the others.
     """
 
     def add(run):
-        TESTS.append(Test(run, (sets or {}) if node else None, fresh, asan))
+        TESTS.append(Test(run, (sets or {}) if node else None, fresh, asan, only))
         return run
 
     return add

@@ -3,14 +3,9 @@ import os
 import re
 import socket
 
-from harness import Conn, Node, Skip, b3, backend, check_error, eventually, free_port, request, running, test, tool
+from harness import Conn, Node, Skip, b3, check_error, eventually, free_port, request, running, test, tool
 
 DATA = os.urandom(100000)
-
-
-def host_only():
-    if backend.name != "host":
-        raise Skip("sockets of the host back end")
 
 
 def check_store(node):
@@ -49,10 +44,9 @@ def busy_polling():
         assert node.stop() == 0, node.logs()
 
 
-@test(node=False)
+@test(node=False, only="host")
 def several_addresses():
     """Each listener serves; IPv6 too, and its loopback may write."""
-    host_only()
     if not socket.has_ipv6 or not os.path.exists("/proc/net/if_inet6"):
         raise Skip("no IPv6 on this machine")
     ports = [free_port() for _ in range(3)]
@@ -77,11 +71,10 @@ def without_exporter():
         assert node.stop() == 0, node.logs()
 
 
-@test(node=False)
+@test(node=False, only="host")
 def taken_port():
     """A port that another node has is named in the log, and a first start that cannot be ends with code 3 instead of
     trying for ever; the other node is not disturbed, and its port is not shared silently."""
-    host_only()
     with running() as node:
         second = Node({"net.listen": node.settings["net.listen"]})
         try:

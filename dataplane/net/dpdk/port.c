@@ -103,8 +103,9 @@ static void choose_offloads(
 	conf->txmode.offloads = (p->tx_sums_ip ? RTE_ETH_TX_OFFLOAD_IPV4_CKSUM : 0) |
 				(p->tx_sums_l4 ? tx_l4 : 0) |
 				(p->takes_chains ? RTE_ETH_TX_OFFLOAD_MULTI_SEGS : 0);
-	/* net_ring gives the buffers themselves to whoever reads the ring. */
-	p->keeps_pointers |= strcmp(info->driver_name, "net_ring") == 0;
+	/* net_ring gives the buffers themselves to whoever reads the ring; a card on the PCI bus reads them by DMA, which
+	 * the memory of the slab is not mapped for. */
+	p->keeps_pointers |= strcmp(info->driver_name, "net_ring") == 0 || port_is_pci(p->device);
 }
 
 static int choose_queues(

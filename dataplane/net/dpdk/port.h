@@ -52,8 +52,8 @@ struct port {
 	bool rx_checks_l4;
 	bool tx_sums_ip;
 	bool tx_sums_l4;
-	bool takes_chains;   /* packets of several buffers */
-	bool keeps_pointers; /* hands our buffers to another thread: everything must be copied */
+	bool takes_chains; /* packets of several buffers */
+	bool keeps_pointers; /* hands our buffers to another thread or to a card: everything must be copied */
 
 	/* (w: lcores) tried, never waited for */
 	rte_spinlock_t tx_locks[LIMIT_LCORES];
