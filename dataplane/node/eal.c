@@ -1,29 +1,10 @@
 #include "dataplane/node/eal.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
-#include <rte_eal.h>
-#include <rte_errno.h>
 #include <rte_launch.h>
 
 #include "dataplane/net/dpdk/dpdk_eal.h"
-
-/* EAL makes a run-time directory even when told to keep no files. It gets one in RAM, of this process alone, that is
- * removed again at once: nothing is put there. */
-#define RUNTIME_TEMPLATE "/dev/shm/millrace-eal-XXXXXX"
-
-static void remove_runtime_dir(const char *base)
-{
-	char path[64];
-	(void)snprintf(path, sizeof(path), "%s/dpdk/rte", base);
-	(void)rmdir(path);
-	(void)snprintf(path, sizeof(path), "%s/dpdk", base);
-	(void)rmdir(path);
-	(void)rmdir(base);
-}
 
 /* Packet buffers and devices are wanted by the dpdk back end alone. */
 static void choose_memory(struct dpdk_eal *out, const struct conf *conf, unsigned lcores)
@@ -46,29 +27,9 @@ int eal_start(const struct conf *conf, const struct cpus *cpus, const cpu_set_t 
 		snprintf(why, why_size, "the list of allowed CPUs is too long for EAL");
 		return rc;
 	}
-	/* --in-memory would be the word for it, but DPDK 22.11 refuses it together with --no-huge. */
-	const char *args[] = {"millrace-dataplane", "--no-shconf", "--no-telemetry",
-		"--log-level=error", "--lcores", map};
 	struct dpdk_eal memory;
 	choose_memory(&memory, conf, cpus->count);
-	char *argv[ARRAY_LEN(args) + DPDK_EAL_ARGS + 1] = {0};
-	int argc = 0;
-	for (unsigned i = 0; i < ARRAY_LEN(args); i++)
-		argv[argc++] = (char *)(uintptr_t)args[i];
-	for (unsigned i = 0; i < memory.count; i++)
-		argv[argc++] = memory.args[i];
-	char base[] = RUNTIME_TEMPLATE;
-	bool is_ours = getenv("RUNTIME_DIRECTORY") == NULL && mkdtemp(base) != NULL &&
-		       setenv("RUNTIME_DIRECTORY", base, 0) == 0;
-	rc = rte_eal_init(argc, argv);
-	if (is_ours) {
-		remove_runtime_dir(base);
-		unsetenv("RUNTIME_DIRECTORY");
-	}
-	if (rc >= 0)
-		return 0;
-	snprintf(why, why_size, "EAL does not start: %s", rte_strerror(rte_errno));
-	return -rte_errno;
+	return dpdk_eal_start("millrace-dataplane", map, &memory, why, why_size);
 }
 
 int eal_launch(uint32_t index, int (*run)(void *arg), void *arg)

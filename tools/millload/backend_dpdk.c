@@ -5,18 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-#include <rte_eal.h>
-#include <rte_errno.h>
 
 #include "dataplane/net/dpdk/dpdk.h"
 #include "dataplane/net/dpdk/dpdk_eal.h"
 #include "lib/conf/conf.h"
 #include "lib/log/log.h"
-
-/* EAL makes a directory for run-time files it is told not to keep: in RAM, and gone at once. */
-#define RUNTIME_TEMPLATE "/dev/shm/millload-eal-XXXXXX"
 
 static bool put(char *out, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4);
 static bool put(char *out, size_t size, const char *fmt, ...)
@@ -60,16 +53,6 @@ int backend_dpdk_conf(struct conf *out, const struct options *o, char *why, size
 	return 0;
 }
 
-static void remove_runtime_dir(const char *base)
-{
-	char path[64];
-	(void)snprintf(path, sizeof(path), "%s/dpdk/rte", base);
-	(void)rmdir(path);
-	(void)snprintf(path, sizeof(path), "%s/dpdk", base);
-	(void)rmdir(path);
-	(void)rmdir(base);
-}
-
 /* This thread's CPUs, as EAL wants them: the main lcore floats over all it may use, or has one (--lcore). */
 static int lcore_map(char *out, size_t size)
 {
@@ -94,25 +77,9 @@ static int start_eal(const struct conf *conf, char *why, size_t why_size)
 	int rc = lcore_map(map, sizeof(map));
 	if (rc != 0)
 		return rc;
-	char *argv[8 + DPDK_EAL_ARGS] = {
-		"millload", "--no-shconf", "--no-telemetry", "--log-level=error", "--lcores", map};
-	int argc = 6;
 	struct dpdk_eal memory;
 	dpdk_eal_args(&memory, conf, 1, dpdk_eal_has_huge_pages(dpdk_eal_memory(conf, 1)));
-	for (unsigned i = 0; i < memory.count; i++)
-		argv[argc++] = memory.args[i];
-	char base[] = RUNTIME_TEMPLATE;
-	bool is_ours = getenv("RUNTIME_DIRECTORY") == NULL && mkdtemp(base) != NULL &&
-		       setenv("RUNTIME_DIRECTORY", base, 0) == 0;
-	rc = rte_eal_init(argc, argv);
-	if (is_ours) {
-		remove_runtime_dir(base);
-		unsetenv("RUNTIME_DIRECTORY");
-	}
-	if (rc >= 0)
-		return 0;
-	snprintf(why, why_size, "EAL does not start: %s", rte_strerror(rte_errno));
-	return -rte_errno;
+	return dpdk_eal_start("millload", map, &memory, why, why_size);
 }
 
 int backend_dpdk_open(struct dpdk_node **node, struct net **net, const struct options *o,

@@ -1,7 +1,13 @@
 #include "dataplane/net/dpdk/dpdk_eal.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
 
 #include "dataplane/net/dpdk/port.h"
 
@@ -68,4 +74,44 @@ void dpdk_eal_args(
 	}
 	if (!has_pci)
 		add(out, "--no-pci");
+}
+
+/* EAL makes a run-time directory even when told to keep no files. It gets one in RAM, of this process alone, that is
+ * removed again at once: nothing is put there. */
+#define RUNTIME_TEMPLATE "/dev/shm/millrace-eal-XXXXXX"
+
+static void remove_runtime_dir(const char *base)
+{
+	char path[64];
+	(void)snprintf(path, sizeof(path), "%s/dpdk/rte", base);
+	(void)rmdir(path);
+	(void)snprintf(path, sizeof(path), "%s/dpdk", base);
+	(void)rmdir(path);
+	(void)rmdir(base);
+}
+
+int dpdk_eal_start(const char *program, const char *lcores, struct dpdk_eal *memory, char *why,
+	size_t why_size)
+{
+	/* --in-memory would be the word for it, but DPDK 22.11 refuses it together with --no-huge. */
+	const char *args[] = {
+		program, "--no-shconf", "--no-telemetry", "--log-level=error", "--lcores", lcores};
+	char *argv[ARRAY_LEN(args) + DPDK_EAL_ARGS + 1] = {0};
+	int argc = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(args); i++)
+		argv[argc++] = (char *)(uintptr_t)args[i];
+	for (unsigned i = 0; i < memory->count; i++)
+		argv[argc++] = memory->args[i];
+	char base[] = RUNTIME_TEMPLATE;
+	bool is_ours = getenv("RUNTIME_DIRECTORY") == NULL && mkdtemp(base) != NULL &&
+		       setenv("RUNTIME_DIRECTORY", base, 0) == 0;
+	int rc = rte_eal_init(argc, argv);
+	if (is_ours) {
+		remove_runtime_dir(base);
+		unsetenv("RUNTIME_DIRECTORY");
+	}
+	if (rc >= 0)
+		return 0;
+	snprintf(why, why_size, "EAL does not start: %s", rte_strerror(rte_errno));
+	return -rte_errno;
 }

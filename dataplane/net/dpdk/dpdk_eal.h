@@ -1,4 +1,5 @@
-/* dpdk_eal: what EAL must be told for the ports of a configuration. Pure, but for dpdk_eal_has_huge_pages. */
+/* dpdk_eal: what EAL must be told for the ports of a configuration, and its start. Pure, but for
+ * dpdk_eal_has_huge_pages and dpdk_eal_start. */
 #ifndef DATAPLANE_NET_DPDK_DPDK_EAL_H
 #define DATAPLANE_NET_DPDK_DPDK_EAL_H
 
@@ -19,5 +20,10 @@ void dpdk_eal_args(
 bool dpdk_eal_has_huge_pages(uint64_t bytes);
 /* What the packet buffers of all lcores take. */
 uint64_t dpdk_eal_memory(const struct conf *conf, unsigned lcores);
+
+/* Starts EAL without files, once per process. `lcores` is the value of --lcores. On failure returns -errno and fills
+ * `why`. */
+CHECKED int dpdk_eal_start(const char *program, const char *lcores, struct dpdk_eal *memory,
+	char *why, size_t why_size);
 
 #endif
