@@ -145,7 +145,7 @@ struct tcp_conf {
 	uint32_t blocks_max;   /* blocks of LIMIT_TCP_BLOCK_BYTES for copied bytes */
 	uint64_t rx_budget;    /* bytes of received packets kept, all connections */
 	uint16_t mtu;	       /* of the port, from 576 up */
-	uint16_t tx_spans_max; /* references queued a connection; at most 255 */
+	uint16_t tx_spans_max; /* references queued a connection; three times as many fit 8 bits */
 	uint32_t tx_copy_max;  /* copied bytes queued a connection */
 	uint32_t keepalive_ms; /* 0: none */
 	uint32_t time_wait_ms;
